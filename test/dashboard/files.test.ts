@@ -193,7 +193,7 @@ onOneBackend('the pages Files and Trash', (start) => {
     await open('files/videos')
     const shown = item('clip.mp4').locator('img')
     const width = () => shown.evaluate((one: { naturalWidth: number }) => one.naturalWidth)
-    await eventually(async () => expect(await width()).to.be.above(0), { withinMs: 30_000 })
+    await eventually(async () => expect(await width()).to.be.above(0))
     await page.unroute(/thumbnail=1/)
     expect(errors.splice(0).filter((error) => !error.includes('423'))).to.deep.equal([])
   })

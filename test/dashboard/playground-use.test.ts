@@ -198,14 +198,12 @@ onOneBackend('the page Playground: snippets, presets and videos', (start) => {
     this.timeout(60_000)
     await open(clip, '?hls=1')
     const player = page.locator('video[aria-label="Result as a video"]')
-    await eventually(
-      async () =>
-        expect(
-          await player.evaluate(
-            ({ src, duration }: { src: string; duration: number }) => src.startsWith('blob:') && duration > 2,
-          ),
-        ).to.equal(true),
-      { withinMs: 30_000 },
+    await eventually(async () =>
+      expect(
+        await player.evaluate(
+          ({ src, duration }: { src: string; duration: number }) => src.startsWith('blob:') && duration > 2,
+        ),
+      ).to.equal(true),
     )
     await rendered(page, '320 × 240')
     expect(await snippet(page, 'URL')).to.equal(`${clip.src}?hls=1`)

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
+import { eventually } from '../support/eventually.ts'
 import { deleteFile, uploadOne } from '../support/requests/client.ts'
 import { exchange } from '../support/requests/exchange.ts'
 import { type Fleet, newFleet } from '../support/servers/fleet.ts'
@@ -11,7 +12,7 @@ describe('the hot path of two processes on one Redis', () => {
   let one: RunningServer
   let other: RunningServer
   before(async function () {
-    this.timeout(30_000)
+    this.timeout(60_000)
     fleet = await newFleet({ files: 'disk', env: { LOG_LEVEL: 'error' } })
     ;[one, other] = await Promise.all([fleet.start(), fleet.start()])
   })
@@ -50,13 +51,14 @@ describe('the hot path of two processes on one Redis', () => {
             })()
             return { hot, ended }
           }
-          const readers = [read(one, 0), read(other, 200)]
+          const readers = [read(one, 0), read(other, sized(Number.POSITIVE_INFINITY, 200))]
           await Promise.all(readers.map(({ hot }) => hot))
           await deleteFile(one, s3PathOriginal)
           deletedAt = performance.now()
           await pause(230)
           isOver = true
           await Promise.all(readers.map(({ ended }) => ended))
+          await eventually(async () => expect((await exchange(other, path)).status).to.equal(404))
         }),
       )
     }

@@ -220,7 +220,7 @@ describe('bucket: the clients of several processes', () => {
   })
 
   describe('while Redis is away', function () {
-    this.timeout(40_000)
+    this.timeout(60_000)
     const first = newClient().client
     beforeEach(async () => {
       await here.save(first)

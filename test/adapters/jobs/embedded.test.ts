@@ -68,7 +68,7 @@ describe('embedded: jobs after a restart', function () {
 
   /** On a busy machine a process takes seconds to start. */
   function prints(worker: Running, text: string): Promise<void> {
-    return eventually(() => expect(worker.output()).to.include(text), { withinMs: 20_000 })
+    return eventually(() => expect(worker.output()).to.include(text))
   }
 
   async function kill({ child, ended }: Running): Promise<void> {

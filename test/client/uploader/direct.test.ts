@@ -82,7 +82,7 @@ describe('<sluice-uploader> with direct uploads, in Chromium', function () {
     })()`)
   const status = () => chromium.evaluate(`${ELEMENT}.queue.getState().items[0]?.status`)
   const becomes = (expected: string | undefined) =>
-    eventually(async () => expect(await status()).to.equal(expected), { withinMs: 30_000 })
+    eventually(async () => expect(await status()).to.equal(expected))
   /** What this page has requested, without links. */
   const requests = async () => {
     const names = (await chromium.evaluate(

@@ -201,9 +201,7 @@ onOneBackend('<sluice-uploader> in Chromium', (start) => {
     } finally {
       await network(false)
     }
-    await eventually(async () => expect(await statuses()).to.deep.equal({ 'film.bin': 'done' }), {
-      withinMs: 30_000,
-    })
+    await eventually(async () => expect(await statuses()).to.deep.equal({ 'film.bin': 'done' }))
     const [record] = await stored()
     expect((await bytesAt(record?.src ?? '')).equals(LARGE)).to.equal(true)
   })

@@ -104,7 +104,7 @@ for (const backend of [EMBEDDED, S3_REDIS]) {
       await pause(300)
       const seen = proxy.seen.length
       response.destroy()
-      await eventually(() => expect(source.open).to.equal(0), { withinMs: 1000 })
+      await eventually(() => expect(source.open).to.equal(0))
       const left = await connections()
       await pause(500)
       expect(await connections()).to.be.at.most(left)

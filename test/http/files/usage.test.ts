@@ -150,9 +150,10 @@ onTwoBackends('GET /v1/usage', (start, backend, itOnce) => {
     await service.app.clients.setRules(client.id, { keepDeletedSeconds: 3600 })
     await deleteFile(client, two.s3PathOriginal)
     await uploadOne(client, { name: 'c.txt', bytes: '333' })
-    await pause(100)
-    expect(await usage()).to.include({ files: 1, storedBytes: 3, deletedFiles: 1, deletedBytes: 2 })
-    expect(await today()).to.include({ uploads: 3, uploadedBytes: 6 })
+    await eventually(async () => {
+      expect(await usage()).to.include({ files: 1, storedBytes: 3, deletedFiles: 1, deletedBytes: 2 })
+      expect(await today()).to.include({ uploads: 3, uploadedBytes: 6 })
+    })
   })
 
   itUsuallyOnce(

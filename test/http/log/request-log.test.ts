@@ -86,7 +86,7 @@ onOneBackend('the request log of aborted requests', (start) => {
   let service: Service
   let record: WireRecord
   before(async function () {
-    this.timeout(30_000)
+    this.timeout(60_000)
     service = await start()
     // More than the buffers of a socket take.
     record = await uploadOne(service, { name: 'a.bin', bytes: Buffer.alloc(32_000_000) })

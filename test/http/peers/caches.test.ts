@@ -34,7 +34,7 @@ onOneBackend('caches in front', (start) => {
   let noise: Buffer
   let derived: Buffer
   before(async function () {
-    this.timeout(30_000)
+    this.timeout(60_000)
     service = await start()
     const raw = { width: 450, height: 450, channels: 3 as const }
     noise = await sharp(randomBytes(450 * 450 * 3), { raw })
@@ -83,7 +83,7 @@ onOneBackend('caches in front', (start) => {
     describe(name, () => {
       let cache: Cache
       before(async function () {
-        this.timeout(30_000)
+        this.timeout(60_000)
         cache = await startCache(service)
       })
       after(() => cache.stop())

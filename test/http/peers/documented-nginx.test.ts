@@ -10,7 +10,7 @@ onOneBackend('nginx as docs/how-to/cdn.md configures it', (start) => {
   let service: Service
   let nginx: Awaited<ReturnType<typeof startDocumentedNginx>>
   before(async function () {
-    this.timeout(30_000)
+    this.timeout(60_000)
     service = await start()
     nginx = await startDocumentedNginx(service)
   })

@@ -53,7 +53,7 @@ onOneOrTwoBackends('download managers', (start, backend) => {
   const derivative: Target = { url: '', bytes: Buffer.alloc(0) }
   let stalled = false
   before(async function () {
-    this.timeout(30_000)
+    this.timeout(60_000)
     service = await start({
       wrapStorage: wrapBuckets((bucket) => ({
         find: async (key, known) => {
@@ -90,7 +90,7 @@ onOneOrTwoBackends('download managers', (start, backend) => {
 
   for (const [program, { args, statuses }] of Object.entries(MANAGERS)) {
     describe(program, function () {
-      this.timeout(30_000)
+      this.timeout(60_000)
       let manager: Downloader
       beforeEach(async () => {
         manager = await downloader(program)

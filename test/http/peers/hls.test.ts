@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { onOneBackend } from '../../support/backends.ts'
-import { eventually } from '../../support/eventually.ts'
+import { eventually, LONG_MS } from '../../support/eventually.ts'
 import { film, longFilm } from '../../support/media/videos.ts'
 import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
 import { uploadOne } from '../../support/requests/client.ts'
@@ -25,7 +25,7 @@ const watch = (src: string, moments: readonly number[]) => `(async () => {
   const hls = new Hls({ enableWorker: false })
   const failed = new Promise((_, fail) => {
     hls.on(Hls.Events.ERROR, (_, { fatal, details }) => fatal && fail(new Error(details)))
-    setTimeout(() => fail(new Error('it takes too long')), 20000)
+    setTimeout(() => fail(new Error('it takes too long')), 45000)
   })
   const next = (name) => new Promise((done) => video.addEventListener(name, done, { once: true }))
   const loaded = next('loadeddata')
@@ -137,7 +137,7 @@ onOneBackend('hls.js in Chromium', (start) => {
     const { src } = await uploadOne(service, { name: 'film.mp4', bytes: long })
     const made = await fetch(`${src}?hls&wait=30`, { redirect: 'manual' })
     expect(made.status, await made.text()).to.equal(302)
-    await eventually(() => expect(isEnough()).to.equal(true), { withinMs: 60_000 })
+    await eventually(() => expect(isEnough()).to.equal(true), { withinMs: LONG_MS })
     const played = chromium.evaluate(playFromTheStart(`${src}?hls`)) as Promise<Played>
     await eventually(async () => expect(await chromium.evaluate('window.hasBegun')).to.equal(true))
     release()

@@ -16,7 +16,7 @@ describe('Varnish as docs/how-to/cdn.md configures it', () => {
   let service: Service
   let varnish: Awaited<ReturnType<typeof startVarnishWithTags>>
   before(async function () {
-    this.timeout(30_000)
+    this.timeout(60_000)
     const port = await freePort()
     service = await start({
       backend: EMBEDDED,

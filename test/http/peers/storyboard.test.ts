@@ -14,7 +14,7 @@ const look = (src: string) => `(async () => {
   const loaded = new Promise((done, fail) => {
     track.addEventListener('load', done, { once: true })
     track.addEventListener('error', () => fail(new Error('the track is not loaded')), { once: true })
-    setTimeout(() => fail(new Error('it takes too long')), 20000)
+    setTimeout(() => fail(new Error('it takes too long')), 45000)
   })
   video.append(track)
   document.body.append(video)

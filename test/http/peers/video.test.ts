@@ -20,7 +20,7 @@ const watch = (src: string, moments: readonly number[]) => `(async () => {
   const next = (name) => new Promise((done, fail) => {
     video.addEventListener(name, done, { once: true })
     video.addEventListener('error', () => fail(new Error(video.error.message)), { once: true })
-    setTimeout(() => fail(new Error('no ' + name)), 20000)
+    setTimeout(() => fail(new Error('no ' + name)), 45000)
   })
   const loaded = next('loadedmetadata')
   video.src = ${JSON.stringify(src)}

@@ -7,7 +7,7 @@ import { fileReplaced, unavailable } from '../../../src/core/problem.ts'
 import { EMBEDDED } from '../../support/backend.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
-import { eventually } from '../../support/eventually.ts'
+import { eventually, LONG_MS } from '../../support/eventually.ts'
 import { startWithSlowFfmpeg } from '../../support/media/slow-ffmpeg.ts'
 import { slowFilm } from '../../support/media/videos.ts'
 import { deleteFile, uploadOne, type WireRecord } from '../../support/requests/client.ts'
@@ -175,7 +175,7 @@ onOneBackend('an HLS stream during its transcode', (start, backend) => {
     isIndexAway = false
     await eventually(
       async () => expect(await job(record)).to.deep.equal({ state: 'done', progress: 1, url: address }),
-      { withinMs: 120_000 },
+      { withinMs: LONG_MS },
     )
     const redirect = await get(`${record.src}?hls`)
     expect(redirect.headers).to.include({ location: address, 'cache-control': 'public, max-age=604800' })

@@ -9,7 +9,7 @@ import { type Asset, assetFromBytes, readAll } from '../../../src/core/bytes/ass
 import type { Task } from '../../../src/core/ports/children.ts'
 import { fileNotFound, Problem } from '../../../src/core/problem.ts'
 import { createPool, type Pool, type PoolOptions } from '../../../src/process/child-pool/pool.ts'
-import { eventually } from '../../support/eventually.ts'
+import { eventually, LONG_MS } from '../../support/eventually.ts'
 import type { Deed } from '../../support/programs/apart-worker.ts'
 import { builtScript } from '../../support/programs/built-script.ts'
 import { rejection } from '../../support/rejection.ts'
@@ -33,7 +33,7 @@ const isAlive = (pid: number) => {
 }
 
 const gone = (pid: number) =>
-  eventually(() => expect(isAlive(pid), `${pid} lives`).to.equal(false), { withinMs: 60_000 })
+  eventually(() => expect(isAlive(pid), `${pid} lives`).to.equal(false), { withinMs: LONG_MS })
 
 describe('a pool of child processes', function () {
   this.timeout(120_000)
@@ -155,7 +155,7 @@ describe('a pool of child processes', function () {
     it(`kills a child that uses too much memory ${what}`, async () => {
       open(limits)
       const first = await pid()
-      const error = await rejection(run({ do: 'swell', spinning }, { timeoutMs: 20_000 }))
+      const error = await rejection(run({ do: 'swell', spinning }, { timeoutMs: LONG_MS }))
       expect(error).to.be.instanceOf(Problem).that.includes({ status: 422 })
       expect(error).to.have.property('message', 'This image takes too much memory to transform.')
       await gone(first)

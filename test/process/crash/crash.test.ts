@@ -78,7 +78,7 @@ for (const repair of REPAIRS) {
   const tried = { onS3: S3_REDIS_STEPS, usual: USUAL_STEPS, usualOnS3: USUAL_STEPS_ON_S3 }
   const isTried = (step: string) => isTriedOn(backend, step, tried)
   describe(`a killed process (${backend.name})`, function () {
-    this.timeout(30_000)
+    this.timeout(60_000)
     const start = stoppedAtTheEnd(startService)
     let bytes: Buffer
     before(async () => {

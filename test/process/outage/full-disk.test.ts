@@ -10,7 +10,7 @@ import { readState, storedState } from '../../support/stored/state.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 describe('a disk on which the index cannot grow', function () {
-  this.timeout(30_000)
+  this.timeout(60_000)
   let dataDir: string
   let server: RunningServer
   let stored: WireRecord

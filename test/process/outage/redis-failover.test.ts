@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
-import { eventually } from '../../support/eventually.ts'
+import { eventually, LONG_MS } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
 import { film } from '../../support/media/videos.ts'
 import { deleteFile, postFiles, postZip, uploadOne, type WireRecord } from '../../support/requests/client.ts'
@@ -228,7 +228,7 @@ for (const [what, { open, isInterrupted, isLong }] of Object.entries(FAILURES))
       it('complete the jobs that were waiting or running', async () => {
         for (const query of JOBS)
           await eventually(async () => expect((await asked(query)).status).to.equal(200), {
-            withinMs: 90_000,
+            withinMs: LONG_MS,
           })
       })
 

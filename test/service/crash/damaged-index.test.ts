@@ -13,7 +13,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 const COUNT = 30
 
 describe('a damaged embedded index', function () {
-  this.timeout(30_000)
+  this.timeout(60_000)
   let filled: string
   let dataDir: string
   let records: WireRecord[]

@@ -12,7 +12,7 @@ export function atEnd(end: () => Promise<unknown>): void {
   else if (typeof after === 'undefined') process.once('beforeExit', end)
   else
     after('stop the shared servers', async function () {
-      this.timeout(30_000)
+      this.timeout(60_000)
       await end()
     })
 }

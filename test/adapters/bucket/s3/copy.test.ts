@@ -20,7 +20,7 @@ const PART = 5 * MIB
 const COPY = 'b/video/mp4/7uLqEUXG4WpoGGa38h2U9Z.mp4'
 
 describe('s3: a copy in parts', function () {
-  this.timeout(30_000)
+  this.timeout(60_000)
   const s3 = onS3()
   const copy = (partBytes: number, signal?: AbortSignal) =>
     copyObject(s3Clients({ ...s3.server.connection, endpoint: s3.proxy.endpoint }), {

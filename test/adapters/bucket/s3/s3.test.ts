@@ -36,7 +36,7 @@ bucketContract('s3', async () => {
 })
 
 describe('s3', function () {
-  this.timeout(30_000)
+  this.timeout(60_000)
   const s3 = onS3()
   const first = { id: FIRST_CLIENT_ID, token: '' }
 

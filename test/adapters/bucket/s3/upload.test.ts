@@ -20,7 +20,7 @@ function stepOf({ method, query }: SeenRequest): string {
 }
 
 describe('s3: uploads', function () {
-  this.timeout(30_000)
+  this.timeout(60_000)
   const s3 = onS3()
   const steps = () => s3.proxy.seen.filter(({ method }) => !['GET', 'HEAD'].includes(method)).map(stepOf)
   /** Three parts, the last of them small. */

@@ -213,7 +213,7 @@ describe('redis: the index of two processes', () => {
   })
 
   it('returns each of thousands of overdue entries once, many with the same deadline, while they are finished', async function () {
-    this.timeout(30_000)
+    this.timeout(60_000)
     const refs = Array.from({ length: 3500 }, (_, i) => refNamed(`many-${i}`))
     // 2500 of them at one instant: more than two pages.
     const due = (i: number) => (i < 2500 ? NOW : NOW + i)
@@ -306,7 +306,7 @@ describe('redis: the index while Redis is down', () => {
 
   for (const how of ['freeze', 'stop'] as const) {
     it(`fails with 503 in time, for every operation (${how})`, async function () {
-      this.timeout(40_000)
+      this.timeout(60_000)
       await start({ appendOnly: false })
       await index.ping()
       await server[how]()

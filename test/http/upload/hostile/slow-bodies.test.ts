@@ -107,7 +107,7 @@ async function send(
   { body, bytesPerSecond, atOnce = 0, chunked = false }: Sending & { chunked?: boolean },
 ): Promise<{ answer: string; seconds: number }> {
   const socket = await openSocket(service)
-  const answer = received(socket, 40_000)
+  const answer = received(socket)
   const startedAt = performance.now()
   const secondsSince = () => (performance.now() - startedAt) / 1000
   const framing = chunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${body.length}`
