@@ -45,8 +45,7 @@ function memoryStore(): ResumeStore & { urls: Map<string, string> } {
   }
 }
 
-describe('direct uploads of the client library', function () {
-  this.timeout(60_000)
+describe('direct uploads of the client library', () => {
   const start = stoppedAtTheEnd((options) => startService({ backend: S3_EMBEDDED, ...options }))
   let service: Service
   before(async () => {

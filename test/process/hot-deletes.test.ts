@@ -11,15 +11,13 @@ describe('the hot path of two processes on one Redis', () => {
   let fleet: Fleet
   let one: RunningServer
   let other: RunningServer
-  before(async function () {
-    this.timeout(60_000)
+  before(async () => {
     fleet = await newFleet({ files: 'disk', env: { LOG_LEVEL: 'error' } })
     ;[one, other] = await Promise.all([fleet.start(), fleet.start()])
   })
   after(() => fleet.end())
 
-  it('delivers no byte of a deleted file: here after the answer, elsewhere after 200 ms', async function () {
-    this.timeout(60_000)
+  it('delivers no byte of a deleted file: here after the answer, elsewhere after 200 ms', async () => {
     const deletes = sized(8, 1000)
     const atOnce = 5
     const late: string[] = []

@@ -10,9 +10,8 @@ import { startService } from '../support/service.ts'
 import { itLong } from '../support/sized.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-describe('clients that another process has changed', function () {
+describe('clients that another process has changed', () => {
   // A process looks every two seconds.
-  this.timeout(60_000)
   const start = stoppedAtTheEnd((options) => startService({ backend: DISK_REDIS, ...options }))
 
   it('have the changed rules', async () => {

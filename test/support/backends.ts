@@ -52,9 +52,8 @@ type ItOnce = (title: string, test: Mocha.AsyncFunc) => void
 function onBackends(backends: readonly Backend[], name: string, suite: Suite): void {
   for (const backend of backends)
     describe(`${name} (${backend.name})`, () => {
-      before('start the servers', async function () {
+      before('start the servers', async () => {
         // Ceph takes two seconds on an idle machine.
-        this.timeout(60_000)
         await backend.env('the first to ask')
       })
       suite(

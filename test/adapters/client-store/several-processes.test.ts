@@ -219,8 +219,7 @@ describe('bucket: the clients of several processes', () => {
     expect(elsewhere.find(client.id)).to.deep.equal(client)
   })
 
-  describe('while Redis is away', function () {
-    this.timeout(60_000)
+  describe('while Redis is away', () => {
     const first = newClient().client
     beforeEach(async () => {
       await here.save(first)

@@ -40,8 +40,7 @@ const WORKER = [await builtScript('jobs-worker')]
 const WORK: WorkOptions = { concurrency: 1, limitMs: 20_000, attempts: 3, retryMs: 20, retryMaxMs: 1000 }
 const ONE = { kind: 'make', id: 'one' }
 
-describe('BullMQ: jobs of several processes', function () {
-  this.timeout(60_000)
+describe('BullMQ: jobs of several processes', () => {
   const keyPrefix = 'sluice:'
   let server: RedisServer
   let redis: RedisConnection

@@ -164,8 +164,7 @@ describe('redis: a lock', () => {
       return started
     }
 
-    it('passes to a waiter within its lease when the process of the holder is killed', async function () {
-      this.timeout(60_000)
+    it('passes to a waiter within its lease when the process of the holder is killed', async () => {
       const { child } = await holder('k', 1000)
       const asked = locksOn(redis, 1000).share('k', async () => 'taken over', { limitMs })
       await waiters()
@@ -177,8 +176,7 @@ describe('redis: a lock', () => {
       expect(Date.now() - leaseUntil).to.be.at.least(0)
     })
 
-    it('is lost when the process is frozen for longer than the lease: its work is aborted when it continues', async function () {
-      this.timeout(60_000)
+    it('is lost when the process is frozen for longer than the lease: its work is aborted when it continues', async () => {
       const { child, output } = await holder('k', 1000)
       child.kill('SIGSTOP')
       const next = work()
@@ -193,8 +191,7 @@ describe('redis: a lock', () => {
       expect(await Promise.all(asked)).to.deep.equal(['done', 'done'])
     })
 
-    itLong('is not lost when the process is frozen for a moment', async function () {
-      this.timeout(60_000)
+    itLong('is not lost when the process is frozen for a moment', async () => {
       const { child, output } = await holder('k', 2500)
       child.kill('SIGSTOP')
       await pause(500)
@@ -206,38 +203,34 @@ describe('redis: a lock', () => {
     })
   })
 
-  itLong(
-    'has a lease of ten seconds, renewed three times in that time, and leaves no key',
-    async function () {
-      this.timeout(60_000)
-      const begunAfter = Date.now()
-      const [locks, elsewhere] = [redisLocks(redis, { keyPrefix }), redisLocks(other, { keyPrefix })]
-      opened.push(locks, elsewhere)
-      const one = work()
-      const asked = [locks.share('k', one.does, { limitMs })]
-      await one.begun()
-      asked.push(elsewhere.share('k', never, { limitMs }))
-      // Instants of Redis's own clock, so that it does not matter when this process comes to look.
-      const leaseUntil = () => redis.client.pexpiretime(`${keyPrefix}lock:{k}`)
-      const first = await leaseUntil()
-      expect(first - begunAfter).to.be.within(9990, 20_000)
-      const leases = [first]
-      await eventually(async () => {
-        const until = await leaseUntil()
-        if (until !== leases.at(-1)) leases.push(until)
-        // The first may come sooner, with news of the others.
-        const [last = 0, middle = 0, early = 0] = leases.toReversed()
-        expect(last - middle).to.be.within(3200, 6000)
-        expect(middle - early).to.be.within(3200, 6000)
-      })
-      one.end('done')
-      expect(await Promise.all(asked)).to.deep.equal(['done', 'done'])
-      for (const key of await redis.client.keys(`${keyPrefix}*`)) {
-        expect(key).to.match(/:outcome:/)
-        expect(await redis.client.pttl(key)).to.be.within(1, 10_000)
-      }
-    },
-  )
+  itLong('has a lease of ten seconds, renewed three times in that time, and leaves no key', async () => {
+    const begunAfter = Date.now()
+    const [locks, elsewhere] = [redisLocks(redis, { keyPrefix }), redisLocks(other, { keyPrefix })]
+    opened.push(locks, elsewhere)
+    const one = work()
+    const asked = [locks.share('k', one.does, { limitMs })]
+    await one.begun()
+    asked.push(elsewhere.share('k', never, { limitMs }))
+    // Instants of Redis's own clock, so that it does not matter when this process comes to look.
+    const leaseUntil = () => redis.client.pexpiretime(`${keyPrefix}lock:{k}`)
+    const first = await leaseUntil()
+    expect(first - begunAfter).to.be.within(9990, 20_000)
+    const leases = [first]
+    await eventually(async () => {
+      const until = await leaseUntil()
+      if (until !== leases.at(-1)) leases.push(until)
+      // The first may come sooner, with news of the others.
+      const [last = 0, middle = 0, early = 0] = leases.toReversed()
+      expect(last - middle).to.be.within(3200, 6000)
+      expect(middle - early).to.be.within(3200, 6000)
+    })
+    one.end('done')
+    expect(await Promise.all(asked)).to.deep.equal(['done', 'done'])
+    for (const key of await redis.client.keys(`${keyPrefix}*`)) {
+      expect(key).to.match(/:outcome:/)
+      expect(await redis.client.pttl(key)).to.be.within(1, 10_000)
+    }
+  })
 
   it('is released without work when all callers leave while it is being requested', async () => {
     const patience = new AbortController()
@@ -326,8 +319,7 @@ describe('redis: a lock', () => {
     }
   })
 
-  it('fails with 503 in time for all callers while Redis is frozen or stopped', async function () {
-    this.timeout(60_000)
+  it('fails with 503 in time for all callers while Redis is frozen or stopped', async () => {
     const locks = locksOn(redis)
     for (const how of ['freeze', 'stop'] as const) {
       await server[how]()

@@ -285,8 +285,7 @@ export function locksAcrossProcesses(
       },
     )
 
-    it('never run the work twice at a time, and answer every caller, while processes die', async function () {
-      this.timeout(60_000)
+    it('never run the work twice at a time, and answer every caller, while processes die', async () => {
       const dead = new Set<number>()
       const working = new Map<string, Set<number>>()
       let most = 0

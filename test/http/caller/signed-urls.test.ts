@@ -225,8 +225,7 @@ onOneBackend('signed delivery URLs', (start) => {
     await clients.removeUrlKey(bare.id, urlKey.version)
   })
 
-  it('give access to all that a video player needs, and to nothing else', async function () {
-    this.timeout(60_000)
+  it('give access to all that a video player needs, and to nothing else', async () => {
     const { src } = await uploadOne(client, { name: 'a.mp4', bytes: await film() })
     const video = new URL(src).pathname
     const exp = inSeconds(600)

@@ -190,8 +190,7 @@ onTwoBackends('transforms of an upload', (start, backend, itOnce) => {
     },
   )
 
-  itLong('are rendered again later when they could not be stored', async function () {
-    this.timeout(60_000)
+  itLong('are rendered again later when they could not be stored', async () => {
     failingPuts = 1
     const record = await uploaded(['w=91'])
     await eventually(async () => expect(await derivatives(record)).to.deep.equal(['w=91']))

@@ -159,8 +159,7 @@ onTwoOrEveryBackend('soft delete', (start, backend, itOnce) => {
     expect(await objectsOf(longer)).to.have.length(3)
   })
 
-  itUsuallyOnce('persists when the index is lost, and the file can still be restored', async function () {
-    this.timeout(60_000)
+  itUsuallyOnce('persists when the index is lost, and the file can still be restored', async () => {
     const dataDir = await temporaryFolder()
     const first = await start({ dataDir })
     await first.app.clients.setRules('first', { keepDeletedSeconds: 3600 })

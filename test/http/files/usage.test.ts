@@ -156,25 +156,21 @@ onTwoBackends('GET /v1/usage', (start, backend, itOnce) => {
     })
   })
 
-  itUsuallyOnce(
-    'persists across processes, and recounts the storage when the index was lost',
-    async function () {
-      this.timeout(60_000)
-      const dataDir = await temporaryFolder()
-      const first = await start({ dataDir })
-      const { src } = await uploadOne(first, { name: 'a.txt', bytes: 'four' })
-      await exchange(first, src)
-      // No request has been sent, and it is less than five seconds old: a graceful stop writes it.
-      await pause(300)
-      await first.stop({ keepData: true })
-      const second = await start({ dataDir })
-      expect(await today(second)).to.include({ uploads: 1, uploadedBytes: 4, deliveries: 1 })
-      await second.stop({ keepData: true })
-      await backend.emptyIndex(dataDir)
-      const third = await start({ dataDir })
-      await eventually(async () => expect(await usage(third)).to.include({ files: 1, storedBytes: 4 }))
-    },
-  )
+  itUsuallyOnce('persists across processes, and recounts the storage when the index was lost', async () => {
+    const dataDir = await temporaryFolder()
+    const first = await start({ dataDir })
+    const { src } = await uploadOne(first, { name: 'a.txt', bytes: 'four' })
+    await exchange(first, src)
+    // No request has been sent, and it is less than five seconds old: a graceful stop writes it.
+    await pause(300)
+    await first.stop({ keepData: true })
+    const second = await start({ dataDir })
+    expect(await today(second)).to.include({ uploads: 1, uploadedBytes: 4, deliveries: 1 })
+    await second.stop({ keepData: true })
+    await backend.emptyIndex(dataDir)
+    const third = await start({ dataDir })
+    await eventually(async () => expect(await usage(third)).to.include({ files: 1, storedBytes: 4 }))
+  })
 
   itOnce('returns the requested days', async () => {
     expect((await usage(client, '?from=2026-02-27&to=2026-03-01')).days.map(({ day }) => day)).to.deep.equal([

@@ -89,8 +89,7 @@ onOneBackend('hls.js in Chromium', (start) => {
   let chromium: Chromium
   let source: Buffer
   let long: Buffer
-  before(async function () {
-    this.timeout(60_000)
+  before(async () => {
     long = await longFilm()
     const colours = ['red', 'green', 'blue', 'red', 'green', 'blue']
     ;[chromium, source] = await Promise.all([startChromium(), film({ colours, width: 600, height: 450 })])
@@ -99,8 +98,7 @@ onOneBackend('hls.js in Chromium', (start) => {
   })
   after(() => chromium.stop())
 
-  itLong('plays ?hls in every size, and seeks', async function () {
-    this.timeout(60_000)
+  itLong('plays ?hls in every size, and seeks', async () => {
     const service = await start({ env: { MEDIA_JOBS_RUN_IN: 'web' } })
     const { src } = await uploadOne(service, { name: 'film.mp4', bytes: source })
     const made = await fetch(`${src}?hls&wait=30`, { redirect: 'manual' })

@@ -84,8 +84,7 @@ onOneBackend('a <video> in Chromium', (start) => {
   let video: WireRecord
   /** Where the parts begin that the service was asked for; undefined for a whole file. */
   let asked: Array<number | undefined>
-  before(async function () {
-    this.timeout(60_000)
+  before(async () => {
     service = await start({
       env: { MEDIA_JOBS_RUN_IN: 'web' },
       wrapStorage: wrapBuckets((bucket) => ({

@@ -50,8 +50,7 @@ onOneOrTwoBackends('a <video> in Chromium seeks', (start, backend) => {
   let video: WireRecord
   /** Where the parts begin that the service was asked for. */
   let asked: number[]
-  before(async function () {
-    this.timeout(60_000)
+  before(async () => {
     service = await start({
       wrapStorage: wrapBuckets((bucket) => ({
         find: async (key, known) => {
@@ -91,8 +90,7 @@ onOneOrTwoBackends('a <video> in Chromium seeks', (start, backend) => {
     // What has kept the whole video, does not ask the bucket. Without a cache, nginx asks for what the browser does.
     if ((keepsWhole || way === 'through nginx') && backend !== EMBEDDED) continue
 
-    it(way, async function () {
-      this.timeout(60_000)
+    it(way, async () => {
       const src = video.src.replace(service.url, url())
       // To the end, back, to the end again: the second time from whatever has been kept on the way.
       for (const time of ['first', 'second']) {

@@ -46,8 +46,7 @@ onOneBackend('an HLS stream during its transcode', (start, backend) => {
     }
     return { buckets, index: { ...index, find } }
   }
-  before(async function () {
-    this.timeout(60_000)
+  before(async () => {
     source ??= slowFilm()
     await source
     const started = await startWithSlowFfmpeg(start, 12, { env, wrapStorage })
@@ -195,8 +194,7 @@ onOneBackend('an HLS stream during its transcode', (start, backend) => {
     expect(await objectsOf(record)).to.deep.equal([])
   })
 
-  itLong('is deleted with its original, and leaves nothing', async function () {
-    this.timeout(60_000)
+  itLong('is deleted with its original, and leaves nothing', async () => {
     const record = await upload()
     const hold = held()
     const address = await playable(record)
@@ -216,8 +214,7 @@ onOneBackend('an HLS stream during its transcode', (start, backend) => {
     expect((await job(record)).status).to.equal(404)
   })
 
-  itLong('is deleted when one of its files cannot be stored', async function () {
-    this.timeout(60_000)
+  itLong('is deleted when one of its files cannot be stored', async () => {
     const record = await upload()
     const hold = held()
     const address = await playable(record)
@@ -233,8 +230,7 @@ onOneBackend('an HLS stream during its transcode', (start, backend) => {
     await deleteFile(service, record.s3PathOriginal)
   })
 
-  itLong('is read completely while it is replaced', async function () {
-    this.timeout(60_000)
+  itLong('is read completely while it is replaced', async () => {
     const record = await upload()
     const hold = held()
     const address = await playable(record)

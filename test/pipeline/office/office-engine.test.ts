@@ -15,8 +15,7 @@ import { itLong } from '../../support/sized.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { assetOf, context, LIMITS } from '../image/transform.ts'
 
-describe('the engine of Office documents', function () {
-  this.timeout(60_000)
+describe('the engine of Office documents', () => {
   let folder: string
   let document: Buffer
   before(async () => {

@@ -77,8 +77,7 @@ for (const repair of REPAIRS) {
   const { by, backend } = repair
   const tried = { onS3: S3_REDIS_STEPS, usual: USUAL_STEPS, usualOnS3: USUAL_STEPS_ON_S3 }
   const isTried = (step: string) => isTriedOn(backend, step, tried)
-  describe(`a killed process (${backend.name})`, function () {
-    this.timeout(60_000)
+  describe(`a killed process (${backend.name})`, () => {
     const start = stoppedAtTheEnd(startService)
     let bytes: Buffer
     before(async () => {

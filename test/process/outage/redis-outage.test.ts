@@ -40,8 +40,7 @@ const OUTAGES = {
 const TRIED = Object.entries(OUTAGES).slice(sized(2, 0))
 
 for (const [what, outage] of TRIED) {
-  describe(`a web process whose Redis ${what}`, function () {
-    this.timeout(60_000)
+  describe(`a web process whose Redis ${what}`, () => {
     let folder: string
     let fleet: Fleet
     let server: RunningServer
@@ -219,9 +218,7 @@ for (const [what, outage] of TRIED) {
   })
 }
 
-describe('a web process that starts while Redis is down', function () {
-  this.timeout(60_000)
-
+describe('a web process that starts while Redis is down', () => {
   it('delivers stored files, and serves all other requests when Redis is available', async () => {
     const fleet = await newFleet({ files: 'disk' })
     try {
@@ -252,8 +249,7 @@ describe('a web process that starts while Redis is down', function () {
   })
 })
 
-describe('work in progress when Redis goes down', function () {
-  this.timeout(60_000)
+describe('work in progress when Redis goes down', () => {
   const bytes = Buffer.alloc(100_000, 'sluice ')
 
   const outages = {

@@ -37,8 +37,7 @@ const WATCH_MODULES = (() => {
   return urlOf(`import { register } from 'node:module'; register(${JSON.stringify(urlOf(hooks))})`)
 })()
 
-describe('the server process', function () {
-  this.timeout(60_000)
+describe('the server process', () => {
   let folder: string
   beforeEach(async () => {
     folder = await temporaryFolder()

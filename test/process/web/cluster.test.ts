@@ -8,8 +8,7 @@ import { itLong } from '../../support/sized.ts'
 const CLUSTERED = [await builtScript('clustered')]
 
 /** The primary process with processes that do not load the service; processes.test.ts has those that do. */
-describe('the primary of several web processes', function () {
-  this.timeout(60_000)
+describe('the primary of several web processes', () => {
   const running = new Set<Running>()
   afterEach(() => {
     for (const { child } of running) child.kill('SIGKILL')

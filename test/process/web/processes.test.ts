@@ -16,8 +16,7 @@ const MIB = 1024 * 1024
 const METRICS_TOKEN = 'sixteen-letters-or-more'
 const HEALTH = { route: '/healthz', status: '200' }
 
-describe('several web processes', function () {
-  this.timeout(60_000)
+describe('several web processes', () => {
   let fleet: Fleet
   before(async () => {
     const metrics = { METRICS_PORT: '0', METRICS_TOKEN }

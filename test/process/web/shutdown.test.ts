@@ -14,8 +14,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const TOKENS = { CLIENT_TOKEN: 'client-token', SECRET_CLIENT_TOKEN: 'secret-client-token' }
 
-describe('SIGTERM', function () {
-  this.timeout(60_000)
+describe('SIGTERM', () => {
   const folders: string[] = []
   const servers: RunningServer[] = []
   afterEach(async () => {

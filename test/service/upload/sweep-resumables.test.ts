@@ -33,8 +33,7 @@ onTwoBackends('abandoned resumable uploads', (start, backend, itOnce) => {
   const isValid = (begunAt: number) => Date.now() < begunAt + EXPIRE_SECONDS * 1000
   const first = () => service.storage.buckets.of({ id: 'first', token: '' })
 
-  itUsuallyOnce('are deleted with all their bytes when they have expired, and not before', async function () {
-    this.timeout(60_000)
+  itUsuallyOnce('are deleted with all their bytes when they have expired, and not before', async () => {
     const begunAt = Date.now()
     const address = await begin(service, png.length)
     await patch(service, address, { offset: 0, body: png.subarray(0, 50) })
@@ -49,8 +48,7 @@ onTwoBackends('abandoned resumable uploads', (start, backend, itOnce) => {
     expect((await tus(service, address, { method: 'HEAD' })).status).to.equal(404)
   })
 
-  itUsuallyOnce('return the stored record for the same time, and the original remains', async function () {
-    this.timeout(60_000)
+  itUsuallyOnce('return the stored record for the same time, and the original remains', async () => {
     const begunAt = Date.now()
     const address = await begin(service, png.length)
     const { src } = recordIn(await patch(service, address, { offset: 0, body: png }))
@@ -64,8 +62,7 @@ onTwoBackends('abandoned resumable uploads', (start, backend, itOnce) => {
     expect((await exchange(service, src)).status).to.equal(200)
   })
 
-  itUsuallyOnce('are deleted when they have expired complete and refused, and not before', async function () {
-    this.timeout(60_000)
+  itUsuallyOnce('are deleted when they have expired complete and refused, and not before', async () => {
     const begunAt = Date.now()
     const address = await begin(service, png.length)
     const ref = { clientId: 'first', id: address.slice(-22) }
@@ -86,8 +83,7 @@ onTwoBackends('abandoned resumable uploads', (start, backend, itOnce) => {
 
   itUsuallyOnce(
     'are no files when they are complete parts, and are deleted when they have expired',
-    async function () {
-      this.timeout(60_000)
+    async () => {
       const begunAt = Date.now()
       const address = await begin(service, png.length, { headers: { 'Upload-Concat': 'partial' } })
       await patch(service, address, { offset: 0, body: png })
@@ -143,8 +139,7 @@ onTwoBackends('abandoned resumable uploads', (start, backend, itOnce) => {
       expect((await command(service, name)).findings, name).to.deep.equal([])
   })
 
-  it('are deleted with their client', async function () {
-    this.timeout(60_000)
+  it('are deleted with their client', async () => {
     const other = await newClient(service)
     const address = await begin(other, png.length)
     await patch(other, address, { offset: 0, body: png.subarray(0, 50) })
@@ -156,8 +151,7 @@ onTwoBackends('abandoned resumable uploads', (start, backend, itOnce) => {
   })
 
   if (backend.name.startsWith('S3'))
-    it('leave no multipart uploads in S3', async function () {
-      this.timeout(60_000)
+    it('leave no multipart uploads in S3', async () => {
       const address = await begin(service, 30_000_000)
       const id = address.slice(-22)
       // Its process died in the middle of a large request with a checksum, which is kept as a whole or not at all.

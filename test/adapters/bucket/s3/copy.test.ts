@@ -19,8 +19,7 @@ bucketCopyContract('s3', async () => {
 const PART = 5 * MIB
 const COPY = 'b/video/mp4/7uLqEUXG4WpoGGa38h2U9Z.mp4'
 
-describe('s3: a copy in parts', function () {
-  this.timeout(60_000)
+describe('s3: a copy in parts', () => {
   const s3 = onS3()
   const copy = (partBytes: number, signal?: AbortSignal) =>
     copyObject(s3Clients({ ...s3.server.connection, endpoint: s3.proxy.endpoint }), {

@@ -19,8 +19,7 @@ function stepOf({ method, query }: SeenRequest): string {
   return query.has('partNumber') ? `part ${query.get('partNumber')}` : 'whole'
 }
 
-describe('s3: uploads', function () {
-  this.timeout(60_000)
+describe('s3: uploads', () => {
   const s3 = onS3()
   const steps = () => s3.proxy.seen.filter(({ method }) => !['GET', 'HEAD'].includes(method)).map(stepOf)
   /** Three parts, the last of them small. */

@@ -9,8 +9,7 @@ import { s3Server } from '../../../support/servers/s3-server.ts'
 import { startService } from '../../../support/service.ts'
 import { begunDirect, completeDirect, putAll, recordOf } from '../../../support/stored/direct-uploads.ts'
 
-describe('direct uploads of a client with its own bucket', function () {
-  this.timeout(60_000)
+describe('direct uploads of a client with its own bucket', () => {
   const start = stoppedAtTheEnd((options) => startService({ backend: S3_EMBEDDED, ...options }))
 
   it('arrive in the bucket of the installation, and are moved to that of the client', async () => {

@@ -30,8 +30,7 @@ const MIB = 1024 ** 2
 const BYTES = noise(11 * MIB)
 const SMALL = noise(5000)
 
-describe('direct uploads that are interrupted', function () {
-  this.timeout(60_000)
+describe('direct uploads that are interrupted', () => {
   const start = stoppedAtTheEnd((options) => startService({ backend: S3_EMBEDDED, ...options }))
   const expectProblem = (answer: Answer, status: number, code: string) =>
     expect([answer.status, jsonOf(answer).code], String(answer.body)).to.deep.equal([status, code])
@@ -235,8 +234,7 @@ describe('direct uploads that are interrupted', function () {
   })
 })
 
-describe('direct uploads that a program begins by itself', function () {
-  this.timeout(60_000)
+describe('direct uploads that a program begins by itself', () => {
   const start = stoppedAtTheEnd((options) => startService({ backend: S3_EMBEDDED, ...options }))
   const automatic = { name: 'a.bin', size: 1, automatic: true }
   const codeOf = async (caller: Caller, body: object) => {

@@ -26,8 +26,7 @@ onOneBackend('slow request bodies', (start) => {
     multipart([{ disposition: 'name="file"; filename="a.bin"', bytes: Buffer.alloc(bytes) }])
   const json = Buffer.from(`{"files": [${' '.repeat(20_000)}]}`)
 
-  it('get 408 and leave nothing below UPLOAD_MIN_BYTES_PER_SECOND, and are accepted above', async function () {
-    this.timeout(60_000)
+  it('get 408 and leave nothing below UPLOAD_MIN_BYTES_PER_SECOND, and are accepted above', async () => {
     const begun: FileRef[] = []
     const service = await start({
       env: { ...SHORT, UPLOAD_MIN_BYTES_PER_SECOND: String(MIN) },
@@ -76,8 +75,7 @@ onOneBackend('slow request bodies', (start) => {
     expect(service.log.lines.filter(({ level }) => level === 'error')).to.deep.equal([])
   })
 
-  itLong('are accepted when the bucket is slow, or without a minimum speed', async function () {
-    this.timeout(60_000)
+  itLong('are accepted when the bucket is slow, or without a minimum speed', async () => {
     const stalling = await start({
       env: { ...SHORT, UPLOAD_MIN_BYTES_PER_SECOND: String(1024 * 1024) },
       wrapStorage: wrapBuckets((bucket) => ({
