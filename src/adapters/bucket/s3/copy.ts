@@ -1,25 +1,35 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import {
   AbortMultipartUploadCommand,
   CompleteMultipartUploadCommand,
   CopyObjectCommand,
   CreateMultipartUploadCommand,
   HeadObjectCommand,
+  S3ServiceException,
   UploadPartCopyCommand,
 } from '@aws-sdk/client-s3'
 import { mapConcurrent } from '../../../core/async/map-concurrent.ts'
 import { encodedPath } from '../../../core/files/object-key.ts'
 import { isDownloadedFromBucket } from '../../../core/media/formats.ts'
-import { unlessStatus } from '../../../core/problem.ts'
+import { Problem, unlessStatus } from '../../../core/problem.ts'
 import type { S3Clients } from './client.ts'
 import { SILENCE_MS } from './patience.ts'
 import { confirmed } from './transfer.ts'
 
-// S3 copies at most 5 GiB in one request. Smaller parts are copied at the same time, and each request stays short. With 10,000
-// parts, this reaches far beyond the largest upload.
-const PART_BYTES = 128 * 1024 * 1024
+const MIB = 1024 * 1024
+// S3 copies at most 5 GiB in one request. Smaller parts are copied at the same time, and each request stays short. From 1.2 TiB on,
+// the parts are larger: S3 accepts 10,000.
+const PART_BYTES = 128 * MIB
+const PARTS_MAX = 10_000
 const PARTS_AT_ONCE = 4
 // S3 responds when all bytes are copied: this allows for 4 MiB/s.
 const COPY_MS = 30_000
+// From 13 GiB on. S3 copies some 100 MB/s per part, so 5 TiB take an hour. A copy that takes so long must survive a short outage: its
+// parts are tried for a minute.
+const LONG_PARTS = 100
+const LONG_PARTS_AT_ONCE = 16
+const LONG_TRIES = 7
+const RETRY_MS = 1000
 const COMPLETE_MS_PER_PART = 20
 
 /** An object to copy within a bucket. */
@@ -29,8 +39,12 @@ export interface CopyRequest {
   from: string
   to: string
   mediaType: string
-  /** Objects that are larger are copied in parts of this size. S3 requires at least 5 MiB. */
+  /** Objects that are larger are copied in parts of this size, or more for 10,000 parts. S3 requires at least 5 MiB. Default: 128 MiB. */
   partBytes?: number
+  /** A copy of more parts is long: they are tried for a minute, and more are copied at the same time. Default: 100. */
+  longParts?: number
+  /** The pause before the second try of a part, in milliseconds. Each further one is twice as long. Default: 1000. */
+  retryMs?: number
   signal?: AbortSignal | undefined
 }
 
@@ -43,7 +57,7 @@ export interface CopyRequest {
  */
 export async function copyObject(
   clients: S3Clients,
-  { bucket, from, to, mediaType, partBytes = PART_BYTES, signal }: CopyRequest,
+  { bucket, from, to, mediaType, partBytes = PART_BYTES, signal, ...long }: CopyRequest,
 ): Promise<boolean> {
   const { calls, patience } = clients
   const find = new HeadObjectCommand({ Bucket: bucket, Key: from })
@@ -58,7 +72,7 @@ export async function copyObject(
   const copied =
     size <= partBytes
       ? copyAtOnce(clients, { ...target, ...source }, signal)
-      : copyParts(clients, { target, source, ranges: rangesOf(size, partBytes), signal })
+      : copyParts(clients, { target, source, size, partBytes: partBytesOf(size, partBytes), signal, ...long })
   return (
     (await unlessStatus(
       404,
@@ -84,14 +98,18 @@ async function copyParts(
   {
     target,
     source,
-    ranges,
+    size,
+    partBytes,
     signal,
+    longParts = LONG_PARTS,
+    retryMs = RETRY_MS,
   }: {
     target: { Bucket: string; Key: string }
     source: Pick<UploadPartCopyCommand['input'], 'CopySource' | 'CopySourceIfMatch'>
-    ranges: readonly string[]
+    size: number
+    partBytes: number
     signal: AbortSignal | undefined
-  },
+  } & Pick<CopyRequest, 'longParts' | 'retryMs'>,
 ): Promise<void> {
   const { Bucket, Key } = target
   const create = new CreateMultipartUploadCommand(target)
@@ -99,17 +117,21 @@ async function copyParts(
     signal,
   })
   const upload = { Bucket, Key, UploadId }
+  const ranges = rangesOf(size, partBytes)
+  const isLong = ranges.length > longParts
+  const copyMs = COPY_MS * Math.max(1, partBytes / PART_BYTES)
   try {
     const copyPart = async ({ range, number }: { range: string; number: number }) => {
       const part = { ...upload, ...source, PartNumber: number, CopySourceRange: range }
       const send = (abortSignal: AbortSignal) => calls.send(new UploadPartCopyCommand(part), { abortSignal })
-      const { CopyPartResult } = await patience.responseOf(send, { withinMs: COPY_MS, signal })
+      const ask = () => patience.responseOf(send, { withinMs: copyMs, signal })
+      const { CopyPartResult } = await patiently(ask, { tries: isLong ? LONG_TRIES : 1, retryMs, signal })
       return { PartNumber: number, ETag: confirmed(CopyPartResult ?? {}).ETag }
     }
     const Parts: Array<{ PartNumber: number; ETag: string | undefined }> = []
+    const concurrency = isLong ? LONG_PARTS_AT_ONCE : PARTS_AT_ONCE
     const numbered = ranges.map((range, i) => ({ range, number: i + 1 }))
-    for await (const part of mapConcurrent(numbered, { concurrency: PARTS_AT_ONCE, work: copyPart }))
-      Parts.push(part)
+    for await (const part of mapConcurrent(numbered, { concurrency, work: copyPart })) Parts.push(part)
     const complete = new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts } })
     const withinMs = SILENCE_MS + COMPLETE_MS_PER_PART * Parts.length
     // Without the signal: an interrupted request would leave it unknown whether the object exists.
@@ -129,6 +151,35 @@ function propertiesOf(mediaType: string): { ContentType: string; ContentDisposit
     ContentType: mediaType,
     ...(isDownloadedFromBucket(mediaType) ? { ContentDisposition: 'attachment' } : {}),
   }
+}
+
+/** The size of all parts but the last one, in bytes: at least `least`. */
+export function partBytesOf(size: number, least: number = PART_BYTES): number {
+  return Math.max(least, Math.ceil(size / PARTS_MAX / MIB) * MIB)
+}
+
+/** Repeats a request that fails without a refusal of S3. */
+async function patiently<T>(
+  ask: () => Promise<T>,
+  { tries, retryMs, signal }: { tries: number; retryMs: number; signal: AbortSignal | undefined },
+): Promise<T> {
+  for (let failures = 0; ; failures += 1) {
+    try {
+      return await ask()
+    } catch (error) {
+      signal?.throwIfAborted()
+      if (failures + 1 >= tries || isRefusal(error)) throw error
+      await pause(retryMs * 2 ** failures, undefined, signal ? { signal } : {}).catch(() => {})
+      signal?.throwIfAborted()
+    }
+  }
+}
+
+function isRefusal(error: unknown): boolean {
+  if (error instanceof Problem && error.status < 500) return true
+  const { cause } = error as Error
+  const status = cause instanceof S3ServiceException ? (cause.$metadata.httpStatusCode ?? 500) : 500
+  return status < 500 && status !== 408 && status !== 429
 }
 
 function rangesOf(size: number, partBytes: number): string[] {

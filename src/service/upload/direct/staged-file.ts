@@ -7,6 +7,7 @@ import { unavailable } from '../../../core/problem.ts'
 import { takeHead } from '../incoming-bytes.ts'
 import { notInBucket } from '../resumable-problems.ts'
 import type { IncomingFile } from '../upload-request.ts'
+import { readObject } from './read-object.ts'
 
 // The detected type is a part of the key, so every attempt must read the same number of bytes, however they arrive. A form's file
 // usually arrives in chunks of this size too, and its type is detected from the whole chunk.
@@ -64,8 +65,7 @@ export function stagedFile({
           throw notInBucket('The bucket does not have the file any more. Begin another upload.')
         const copy = await bucket.find(key, options)
         if (copy?.size !== size) throw replaced()
-        const { signal } = options
-        copied = await copy.open(signal ? { signal } : {})
+        copied = readObject(copy, { signal: options.signal })
       } catch (error) {
         bytes.destroy()
         throw error

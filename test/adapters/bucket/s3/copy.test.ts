@@ -22,7 +22,7 @@ const COPY = 'b/video/mp4/7uLqEUXG4WpoGGa38h2U9Z.mp4'
 describe('s3: a copy in parts', function () {
   this.timeout(30_000)
   const s3 = onS3()
-  const copy = (partBytes: number, signal?: AbortSignal) =>
+  const copy = (partBytes: number, signal?: AbortSignal, long = {}) =>
     copyObject(s3Clients({ ...s3.server.connection, endpoint: s3.proxy.endpoint }), {
       bucket: s3.name,
       from: VIDEO,
@@ -30,6 +30,7 @@ describe('s3: a copy in parts', function () {
       mediaType: 'video/mp4',
       partBytes,
       signal,
+      ...long,
     })
   const parts = () => s3.proxy.seen.filter(({ query }) => query.has('partNumber')).length
 
@@ -65,6 +66,23 @@ describe('s3: a copy in parts', function () {
     expect(error).to.be.instanceOf(Problem).with.property('status', 503)
     expect(await s3.openUploads()).to.deep.equal([])
     expect(await s3.names()).to.deep.equal([VIDEO])
+  })
+
+  it('is not lost by an outage when it is long: a part that fails is tried again', async () => {
+    const { source, digest } = bytesOf(2 * PART)
+    await put(s3.bucket, VIDEO, source, { mediaType: 'video/mp4' })
+    let failures = 0
+    s3.proxy.decide(({ query }) => {
+      // The tries of one request.
+      if (query.get('partNumber') !== '2' || failures === 3) return undefined
+      failures += 1
+      return { kind: 'answer', status: 500 }
+    })
+    expect(await copy(PART, undefined, { longParts: 1, retryMs: 1 })).to.equal(true)
+    const asset = await s3.bucket.find(COPY as typeof VIDEO)
+    expect(asset && (await digestOf(await asset.open()))).to.equal(digest())
+    failures = 0
+    expect(await rejection(copy(PART))).to.have.property('status', 503)
   })
 
   it('leaves nothing when the signal aborts', async () => {
