@@ -27,7 +27,7 @@ import { s3Server } from '../support/servers/s3-server.ts'
 import { PROJECT, type Service, startService } from '../support/service.ts'
 import { itLong, sized } from '../support/sized.ts'
 import { wrapBuckets } from '../support/storage.ts'
-import { inSmallParts, PART_BYTES } from '../support/stored/direct-uploads.ts'
+import { inSmallParts, oneByOne, PART_BYTES } from '../support/stored/direct-uploads.ts'
 
 const MIB = 1024 ** 2
 // Three parts.
@@ -90,6 +90,33 @@ describe('direct uploads of the client library', function () {
     expect(await files.get(record)).to.deep.include({ sha256: sha256(BYTES), tags: ['x'] })
     expect([progress[0], progress.at(-1)]).to.deep.equal([0, BYTES.length])
     expect(progress).to.deep.equal(progress.toSorted((one, other) => one - other))
+  })
+
+  it('get the requests for the next parts, and continue with those that are missing', async () => {
+    const paged = await start({ wrapStorage: wrapBuckets(oneByOne) })
+    const { files, kinds } = watched(paged)
+    const progress: number[] = []
+    const options = {
+      direct: true,
+      onProgress: ({ sentBytes }: UploadProgress) => void progress.push(sentBytes),
+    }
+    const record = await files.upload(BYTES, options)
+    const next = ['GET direct', 'PUT bucket']
+    expect(kinds).to.deep.equal(['POST direct', 'PUT bucket', ...next, ...next, 'POST direct'])
+    expect(await files.get(record)).to.include({ sha256: sha256(BYTES) })
+    expect([progress[0], progress.at(-1)]).to.deep.equal([0, BYTES.length])
+    expect(progress).to.deep.equal(progress.toSorted((one, other) => one - other))
+    // After an interruption, the received bytes count from the start, and the bucket is known to accept parts.
+    const resume = memoryStore()
+    const end = new AbortController()
+    const file = () => new File([BYTES], 'film.bin', { lastModified: 1_700_000_000_000 })
+    const leave = ({ sentBytes }: UploadProgress) => sentBytes >= PART_BYTES && end.abort(new Error('left'))
+    await rejection(files.upload(file(), { direct: true, resume, signal: end.signal, onProgress: leave }))
+    progress.length = 0
+    kinds.length = 0
+    await files.upload(file(), { ...options, resume })
+    expect(kinds).to.deep.equal([...next, ...next, 'POST direct'])
+    expect(progress[0]).to.equal(PART_BYTES)
   })
 
   it('send small files and streams to the service', async () => {

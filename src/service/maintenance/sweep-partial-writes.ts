@@ -1,7 +1,9 @@
+import { resumableMeaning } from '../../core/files/resumable-key.ts'
 import type { Log } from '../../core/log.ts'
-import type { Buckets } from '../../core/ports/bucket.ts'
+import type { Bucket, Buckets } from '../../core/ports/bucket.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
 import { sweepRedirects } from '../moves/sweep-redirects.ts'
+import { readResumable } from '../upload/resumable-record.ts'
 
 /**
  * Removes what time alone makes useless: incomplete writes by their age, and expired redirects. The writes include those whose
@@ -11,22 +13,36 @@ import { sweepRedirects } from '../moves/sweep-redirects.ts'
  */
 export type SweepPuts = () => Promise<number>
 
-// Longer than any put takes: 78 GiB at 1.4 MB/s.
+// Longer than a put takes: 78 GiB at 1.4 MB/s, or a copy of 5 TiB at 95 MB/s. A client may send a file for longer.
 const OLDEST_PUT_MS = 16 * 3_600_000
 
 export function createSweepPuts({
   buckets,
+  bucket,
   clients,
   log,
+  oldestPutMs = OLDEST_PUT_MS,
   now = Date.now,
 }: {
   buckets: Buckets
+  /** The first client's, which holds the uploads of all clients. */
+  bucket: Bucket
   clients: ClientStore
   log: Log
+  /** Older puts are removed. Default: 16 hours. */
+  oldestPutMs?: number
   now?: () => number
 }): SweepPuts {
   return async () => {
-    const halfWritten = await buckets.sweep(OLDEST_PUT_MS, clients.list())
+    const halfWritten = await buckets.sweep(oldestPutMs, {
+      clients: clients.list(),
+      // The sweep of resumable uploads ends it when it has expired.
+      async continues(key) {
+        const ref = resumableMeaning(key)?.ref
+        const record = ref && (await readResumable(bucket, ref))
+        return record?.direct !== undefined && !record.stored
+      },
+    })
     if (halfWritten > 0) log.info({ halfWritten }, 'removed partially written files')
     await sweepRedirects({ buckets, clients, log, now })
     return halfWritten

@@ -6,7 +6,8 @@ import type { ResumableRef } from '../../core/files/resumable-key.ts'
 import type { Bucket } from '../../core/ports/bucket.ts'
 import type { Locks } from '../../core/ports/locks.ts'
 import { unavailable } from '../../core/problem.ts'
-import { createAssemble } from './direct/assemble.ts'
+import { type Assemble, createAssemble } from './direct/assemble.ts'
+import { finishLimitMs, firstPartMs } from './direct/times.ts'
 import { isStillStoring, type ResumableOriginals, stillStoring } from './finish-resumable.ts'
 import type { BegunUpload, LinkUploads } from './link-uploads.ts'
 import { offsetOf, type ResumablePieces } from './pieces.ts'
@@ -23,7 +24,7 @@ export interface Storing {
   /** The number of received bytes. All bytes of an upload that joins others have arrived. */
   received(ref: ResumableRef, record: ResumableRecord): Promise<number>
   /** Creates the original of a complete upload: one, however often it is called. @throws as `Resumables.finish` */
-  finish(client: Client, ref: ResumableRef): Promise<ObjectKey>
+  finish(client: Client, ref: ResumableRef, upload: Pick<ResumableRecord, 'size'>): Promise<ObjectKey>
   /** The original of an upload with this record, created if it is not stored. @throws as `finish`; Problem 404 when it was deleted */
   original(client: Client, ref: ResumableRef, record: ResumableRecord): Promise<UploadedFile>
   /**
@@ -33,18 +34,15 @@ export interface Storing {
   abort(client: Client, ref: ResumableRef): Promise<void>
   /** Deletes an upload in any state. @throws Problem 503 */
   discard(client: Client, ref: ResumableRef, record: ResumableRecord): Promise<void>
+  endOf: Assemble['endOf']
   /** Whether an upload of a link is in progress. Discards one that has received no bytes for a while. */
   isUnderWay(client: Client, begun: BegunUpload): Promise<boolean>
   /** Aborts the running `finish` calls, which a sweep completes later, and starts no new ones. */
   stop(): Promise<void>
 }
 
-// Reading and writing 78 GiB, the maximum that S3 stores, at 45 MB/s.
-const FINISH_LIMIT_MS = 3_600_000
 // A client that lost the response to its first request begins another upload. An upload in progress has a piece after this time.
 const BEGUN_MS = 60_000
-// A direct upload has one when its first part is complete: 16 MiB at 30 kB/s.
-const BEGUN_DIRECT_MS = 600_000
 
 // How long an abort waits for a request that joins the parts.
 const ABORT_WAIT_MS = 10_000
@@ -65,6 +63,7 @@ export function createStoring({
   locks,
   signedLinks,
   linkUploads,
+  expireMs,
   now = Date.now,
 }: {
   /** The first client's bucket, which holds the uploads of all clients. */
@@ -74,11 +73,13 @@ export function createStoring({
   locks: Locks
   signedLinks: Pick<SignedLinks, 'reopen'>
   linkUploads: LinkUploads
+  /** Retention of an unfinished upload. */
+  expireMs: number
   now?: () => number
 }): Storing {
   const end = new AbortController()
   const running = new Set<Promise<unknown>>()
-  const assemble = createAssemble({ bucket })
+  const assemble = createAssemble({ bucket, expireMs, now })
 
   const received: Storing['received'] = async (ref, { size = 0, parts, stored }) =>
     parts || stored ? size : offsetOf(await pieces.list(ref))
@@ -150,13 +151,13 @@ export function createStoring({
     return (await pieces.list(ref)).length > 0 || (await assemble.partsOf(ref, record))?.length !== 0
   }
 
-  async function finish(client: Client, ref: ResumableRef): Promise<ObjectKey> {
+  const finish: Storing['finish'] = async (client, ref, upload) => {
     const work = (signal: AbortSignal) => {
       const one = store(client, ref, signal).finally(() => running.delete(one))
       running.add(one)
       return one
     }
-    const options = { signal: end.signal, limitMs: FINISH_LIMIT_MS }
+    const options = { signal: end.signal, limitMs: finishLimitMs(upload) }
     const key = await locks.share(lockOf(ref), work, options)
     if (key === ABORTED) throw uploadNotFound()
     return storedKey(key)
@@ -177,7 +178,7 @@ export function createStoring({
         }
         if (isBeingStored(await readResumable(bucket, ref))) throw uploadIsComplete()
         const result = await locks
-          .share(lockOf(ref), work, { signal, limitMs: FINISH_LIMIT_MS })
+          .share(lockOf(ref), work, { signal, limitMs: finishLimitMs({}) })
           .catch((error) => {
             if (isStillStoring(error)) throw uploadIsComplete()
             // Another request could not complete it.
@@ -209,8 +210,10 @@ export function createStoring({
     finish,
     abort,
 
-    async original(client, ref, { stored }) {
-      const key = stored ? storedKey(stored.key) : await finish(client, ref)
+    endOf: assemble.endOf,
+
+    async original(client, ref, record) {
+      const key = record.stored ? storedKey(record.stored.key) : await finish(client, ref, record)
       return resumableOriginals.find(client, key)
     },
 
@@ -218,7 +221,7 @@ export function createStoring({
       const ref = { clientId: client.id, id }
       const record = await readResumable(bucket, ref)
       if (record?.stored) return false
-      const begunMs = record?.direct ? BEGUN_DIRECT_MS : BEGUN_MS
+      const begunMs = record?.direct ? firstPartMs(record) : BEGUN_MS
       if ((record?.createdAt ?? at) + begunMs > now()) return true
       if (!record) return false
       if (await hasBytes(ref, record)) return true

@@ -13,7 +13,7 @@ import type { Bucket } from '../../core/ports/bucket.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
 import { Problem } from '../../core/problem.ts'
 import { offsetOf, type ResumablePieces } from './pieces.ts'
-import { deleteResumable, endOfRecord, readResumable } from './resumable-record.ts'
+import { deleteResumable, readResumable } from './resumable-record.ts'
 import type { Storing } from './storing.ts'
 
 /** Cleans up resumable uploads that are not continued. */
@@ -33,6 +33,8 @@ export interface SweepResumables {
 const LOOK_AGAIN_MS = 600_000
 // Storing one upload takes 32 MiB of memory on S3.
 const CONCURRENCY = 2
+// A minute at 140 MB/s. A larger file of terabytes takes hours: other uploads do not wait for it.
+const LARGE_BYTES = 8 * 1024 ** 3
 
 export function createSweepResumables({
   bucket,
@@ -40,15 +42,18 @@ export function createSweepResumables({
   storing,
   pieces,
   expireMs,
+  largeBytes = LARGE_BYTES,
   log,
   now = Date.now,
 }: {
   /** The first client's bucket, which holds the uploads of all clients. */
   bucket: Bucket
   clients: ClientStore
-  storing: Pick<Storing, 'finish'>
+  storing: Pick<Storing, 'finish' | 'endOf'>
   pieces: ResumablePieces
   expireMs: number
+  /** The sweep does not wait until files of this size are stored. Default: 8 GiB. */
+  largeBytes?: number
   log: Log
   now?: () => number
 }): SweepResumables {
@@ -57,24 +62,43 @@ export function createSweepResumables({
     await deleteResumable(bucket, ref)
   }
 
+  const warn = (ref: ResumableRef) => (err: unknown) =>
+    log.warn({ err, client: ref.clientId }, 'the sweep of an upload failed; the next sweep retries')
+
+  /** The IDs of the large uploads that are being stored. */
+  const large = new Set<string>()
+
   /** @returns whether the upload was finished or deleted */
   async function end(client: Client | undefined, ref: ResumableRef): Promise<boolean> {
     const record = await readResumable(bucket, ref)
     if (!record) return false
     const { size, stored, isPartial, parts, direct } = record
-    const hasExpired = endOfRecord(record, expireMs) <= now()
+    const hasExpired = (await storing.endOf(ref, record)) <= now()
     const isComplete = async () => {
       // Its client may put the bytes again until it has stated that it is complete.
       if (direct && !direct.isComplete) return false
       return parts !== undefined || offsetOf(await pieces.list(ref)) === size
     }
     if (client && !stored && !isPartial && (await isComplete())) {
-      try {
-        await storing.finish(client, ref)
-        return true
-      } catch (error) {
-        if (!hasExpired || !isRefusal(error)) throw error
+      const finish = async () => {
+        try {
+          await storing.finish(client, ref, record)
+        } catch (error) {
+          if (!hasExpired || !isRefusal(error)) throw error
+          await remove(ref)
+        }
       }
+      if ((size ?? 0) < largeBytes) {
+        await finish()
+        return true
+      }
+      if (large.size < CONCURRENCY && !large.has(ref.id)) {
+        large.add(ref.id)
+        void finish()
+          .catch(warn(ref))
+          .finally(() => large.delete(ref.id))
+      }
+      return false
     }
     if (client && !hasExpired) return false
     await remove(ref)
@@ -98,7 +122,7 @@ export function createSweepResumables({
       if (!hasEnded) seen.set(key, now())
       return hasEnded
     } catch (error) {
-      log.warn({ err: error, client: ref.clientId }, 'the sweep of an upload failed; the next sweep retries')
+      warn(ref)(error)
       return false
     }
   }

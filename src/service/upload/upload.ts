@@ -47,6 +47,7 @@ export function createUpload({
   checkPixels,
   decodable,
   maxBytes,
+  streamedMaxBytes,
   now = Date.now,
 }: {
   index: OriginalIndex & FileLists
@@ -59,6 +60,8 @@ export function createUpload({
   decodable: DecodableSlot
   /** Limit of each file, unless the client's rules have a lower one. */
   maxBytes: number
+  /** Limit of each file whose bytes pass through this process. At most `maxBytes`. */
+  streamedMaxBytes: number
   now?: () => number
 }): Upload {
   const findDuplicates = createDuplicates({ index, buckets })
@@ -94,7 +97,8 @@ export function createUpload({
     const sent = () => {
       begunFile.mayLand = true
     }
-    const limit = Math.min(uploadMaxBytes(client, maxBytes), context.maxBytes ?? maxBytes)
+    const most = file.put ? maxBytes : streamedMaxBytes
+    const limit = Math.min(uploadMaxBytes(client, most), context.maxBytes ?? most)
     const bytes = Readable.from(metered(incoming, { meter, maxBytes: limit, sent }), { objectMode: false })
     const put = file.put ?? bucket.put
     await put(name.key, bytes, { mediaType: sniffed.mediaType, signal })

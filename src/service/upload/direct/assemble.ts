@@ -1,7 +1,9 @@
 import { type ResumableRef, resumablePiece } from '../../../core/files/resumable-key.ts'
 import type { Bucket, PutPart } from '../../../core/ports/bucket.ts'
 import { notInBucket, otherSize } from '../resumable-problems.ts'
-import { type ResumableRecord, writeResumable } from '../resumable-record.ts'
+import { endOfRecord, type ResumableRecord, writeResumable } from '../resumable-record.ts'
+
+import { endOfDirect } from './times.ts'
 
 type SizedRecord = ResumableRecord & { size: number }
 
@@ -15,10 +17,23 @@ export interface Assemble {
   (ref: ResumableRef, record: SizedRecord): Promise<ResumableRecord>
   /** The parts of a direct upload that the bucket has received; undefined when they are joined. Empty for an upload that is not direct. */
   partsOf(ref: ResumableRef, record: ResumableRecord): Promise<readonly PutPart[] | undefined>
+  /**
+   * When the record of an upload may be deleted, in milliseconds since 1970. A direct upload has the whole time again from its last part
+   * on. @throws Problem 503
+   */
+  endOf(ref: ResumableRef, record: ResumableRecord): Promise<number>
 }
 
-/** @param options.bucket the first client's */
-export function createAssemble({ bucket }: { bucket: Bucket }): Assemble {
+/** @param options.bucket the first client's @param options.expireMs retention of an unfinished upload */
+export function createAssemble({
+  bucket,
+  expireMs,
+  now,
+}: {
+  bucket: Bucket
+  expireMs: number
+  now: () => number
+}): Assemble {
   const keyOf = (ref: ResumableRef, size: number) => resumablePiece(ref, { start: 0, end: size }).key
 
   async function partsOf(ref: ResumableRef, { size = 0, direct }: ResumableRecord) {
@@ -27,6 +42,13 @@ export function createAssemble({ bucket }: { bucket: Bucket }): Assemble {
     const parts = (await bucket.partsOf?.(key, direct.uploadId)) ?? []
     // A process may have died after it has joined the parts.
     return parts.length === 0 && (await bucket.find(key)) ? undefined : parts
+  }
+
+  async function endOf(ref: ResumableRef, record: ResumableRecord): Promise<number> {
+    const end = endOfRecord(record, expireMs)
+    const { direct, stored } = record
+    if (!direct || direct.isComplete || stored || end > now()) return end
+    return endOfDirect(direct, { parts: (await partsOf(ref, record)) ?? [], expireMs })
   }
 
   async function assembled(ref: ResumableRef, record: SizedRecord): Promise<ResumableRecord> {
@@ -51,7 +73,7 @@ export function createAssemble({ bucket }: { bucket: Bucket }): Assemble {
     return complete
   }
 
-  return Object.assign(assembled, { partsOf })
+  return Object.assign(assembled, { partsOf, endOf })
 }
 
 function firstMissing(numbers: readonly number[]): string {
