@@ -82,6 +82,7 @@ export function openUploads({
   const expireMs = config.RESUMABLE_UPLOAD_TTL_SECONDS * 1000
   const linkUploads = createLinkUploads({ ledger: backends.ledger, uses: linkUses })
   const resumableOriginals = createResumableOriginals({
+    bucket: firstBucket,
     pieces,
     index,
     buckets,

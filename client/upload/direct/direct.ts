@@ -33,6 +33,7 @@ interface Begun {
 
 // How often the missing requests are signed again while no part arrives.
 const ROUNDS = 5
+const NOT_LISTED = 'The service does not find the parts that the bucket has accepted.'
 
 /**
  * Sends a large file to the bucket in one or more requests, each of which is retried by itself, and has the service store it. An upload
@@ -144,8 +145,10 @@ async function transfer(
       if (!(await sendParts(upload, access, missing))) break
       if (bytesOf(missing.requests) < missing.missingBytes) {
         // Of a file of thousands of parts, the service signs some at a time.
-        missing = await missingOf({ ...upload, resume: undefined }, created)
-        rounds = 0
+        const next = await missingOf({ ...upload, resume: undefined }, created)
+        if (next.missingBytes < missing.missingBytes) rounds = 0
+        else if (rounds === ROUNDS) throw new SluiceError(NOT_LISTED, { code: 'bad_response' })
+        missing = next
         continue
       }
       const record = await complete(upload, created)

@@ -152,6 +152,8 @@ export interface ListOptions {
 export interface CopyOptions {
   /** Of the object, and of its copy. */
   mediaType: string
+  /** A copy of an object with another ETag is refused with 503. Default: the ETag that it has when the copy begins. */
+  etag?: string
   signal?: AbortSignal
 }
 

@@ -13,8 +13,8 @@ import { readResumable } from '../upload/resumable-record.ts'
  */
 export type SweepPuts = () => Promise<number>
 
-// Longer than a put takes: 78 GiB at 1.4 MB/s, or a copy of 5 TiB at 95 MB/s. A client may send a file for longer.
-const OLDEST_PUT_MS = 16 * 3_600_000
+// Longer than a put or a copy may take: a file of 5 TiB is given 66 hours to be stored. A client may send it for longer.
+const OLDEST_PUT_MS = 67 * 3_600_000
 
 export function createSweepPuts({
   buckets,
@@ -29,7 +29,7 @@ export function createSweepPuts({
   bucket: Bucket
   clients: ClientStore
   log: Log
-  /** Older puts are removed. Default: 16 hours. */
+  /** Older puts are removed. Default: 67 hours. */
   oldestPutMs?: number
   now?: () => number
 }): SweepPuts {
@@ -39,8 +39,13 @@ export function createSweepPuts({
       // The sweep of resumable uploads ends it when it has expired.
       async continues(key) {
         const ref = resumableMeaning(key)?.ref
-        const record = ref && (await readResumable(bucket, ref))
-        return record?.direct !== undefined && !record.stored
+        try {
+          const record = ref && (await readResumable(bucket, ref))
+          return record?.direct !== undefined && !record.stored
+        } catch (err) {
+          log.warn({ err, key }, 'the record of an upload cannot be read, so its parts remain')
+          return true
+        }
       },
     })
     if (halfWritten > 0) log.info({ halfWritten }, 'removed partially written files')

@@ -5,7 +5,7 @@ import { isFileId, type ObjectKey, storedKey } from '../../core/files/object-key
 import type { ResumableRef } from '../../core/files/resumable-key.ts'
 import type { Bucket } from '../../core/ports/bucket.ts'
 import type { Locks } from '../../core/ports/locks.ts'
-import { unavailable } from '../../core/problem.ts'
+import { Problem, unavailable } from '../../core/problem.ts'
 import { type Assemble, createAssemble } from './direct/assemble.ts'
 import { finishLimitMs, firstPartMs } from './direct/times.ts'
 import { isStillStoring, type ResumableOriginals, stillStoring } from './finish-resumable.ts'
@@ -32,6 +32,8 @@ export interface Storing {
    * @throws Problem 409 while the file is being stored, or when it was stored during this call; 503
    */
   abort(client: Client, ref: ResumableRef): Promise<void>
+  /** As `abort`, of a direct upload that has expired. @returns false for one that has not, or is being stored @throws Problem 503 */
+  expire(client: Client, ref: ResumableRef): Promise<boolean>
   /** Deletes an upload in any state. @throws Problem 503 */
   discard(client: Client, ref: ResumableRef, record: ResumableRecord): Promise<void>
   endOf: Assemble['endOf']
@@ -164,7 +166,11 @@ export function createStoring({
   }
 
   /** Under the lock of `finish`, so that an upload is either aborted or stored. */
-  async function abort(client: Client, ref: ResumableRef): Promise<void> {
+  async function abort(
+    client: Client,
+    ref: ResumableRef,
+    check: (record: ResumableRecord) => Promise<void> = async () => {},
+  ): Promise<void> {
     const { signal, leave } = anySignal([end.signal, AbortSignal.timeout(ABORT_WAIT_MS)])
     try {
       for (;;) {
@@ -173,6 +179,7 @@ export function createStoring({
           isOwn = true
           const record = await readResumable(bucket, ref)
           if (isBeingStored(record)) throw stillStoring()
+          if (record) await check(record)
           if (record) await discard(client, ref, record)
           return ABORTED
         }
@@ -196,6 +203,20 @@ export function createStoring({
     }
   }
 
+  async function expire(client: Client, ref: ResumableRef): Promise<boolean> {
+    const check = async (record: ResumableRecord) => {
+      const { at, isJoined } = await assemble.endOf(ref, record)
+      if (isJoined || at > now()) throw stillStoring()
+    }
+    try {
+      await abort(client, ref, check)
+      return true
+    } catch (error) {
+      if (error instanceof Problem && error.code === uploadIsComplete().code) return false
+      throw error
+    }
+  }
+
   return {
     received,
     discard,
@@ -208,8 +229,8 @@ export function createStoring({
     },
 
     finish,
-    abort,
-
+    abort: (client, ref) => abort(client, ref),
+    expire,
     endOf: assemble.endOf,
 
     async original(client, ref, record) {

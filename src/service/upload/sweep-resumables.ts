@@ -12,6 +12,7 @@ import type { Log } from '../../core/log.ts'
 import type { Bucket } from '../../core/ports/bucket.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
 import { Problem } from '../../core/problem.ts'
+import { LARGE_BYTES } from './direct/read-object.ts'
 import { offsetOf, type ResumablePieces } from './pieces.ts'
 import { deleteResumable, readResumable } from './resumable-record.ts'
 import type { Storing } from './storing.ts'
@@ -31,10 +32,10 @@ export interface SweepResumables {
 
 // An upload that needed nothing is checked again after this time only. A new process checks all at its start.
 const LOOK_AGAIN_MS = 600_000
+// Each failure to store a large file doubles this time, up to a day: every attempt reads and copies the file.
+const FAILURES_MAX = 7
 // Storing one upload takes 32 MiB of memory on S3.
 const CONCURRENCY = 2
-// A minute at 140 MB/s. A larger file of terabytes takes hours: other uploads do not wait for it.
-const LARGE_BYTES = 8 * 1024 ** 3
 
 export function createSweepResumables({
   bucket,
@@ -49,7 +50,7 @@ export function createSweepResumables({
   /** The first client's bucket, which holds the uploads of all clients. */
   bucket: Bucket
   clients: ClientStore
-  storing: Pick<Storing, 'finish' | 'endOf'>
+  storing: Pick<Storing, 'finish' | 'endOf' | 'expire'>
   pieces: ResumablePieces
   expireMs: number
   /** The sweep does not wait until files of this size are stored. Default: 8 GiB. */
@@ -67,19 +68,28 @@ export function createSweepResumables({
 
   /** The IDs of the large uploads that are being stored. */
   const large = new Set<string>()
+  /** How often in a row a large upload, by its ID, could not be stored. */
+  const failures = new Map<string, number>()
+  const lookAgainMs = (ref: ResumableRef) =>
+    Math.min(LOOK_AGAIN_MS, expireMs) * 2 ** Math.min(failures.get(ref.id) ?? 0, FAILURES_MAX)
 
-  /** @returns whether the upload was finished or deleted */
-  async function end(client: Client | undefined, ref: ResumableRef): Promise<boolean> {
+  /** @returns whether the upload was finished or deleted; undefined when it has to wait for others */
+  async function end(client: Client | undefined, ref: ResumableRef): Promise<boolean | undefined> {
     const record = await readResumable(bucket, ref)
     if (!record) return false
+    if (!client) {
+      await remove(ref)
+      return true
+    }
     const { size, stored, isPartial, parts, direct } = record
-    const hasExpired = (await storing.endOf(ref, record)) <= now()
+    const { at, isJoined } = await storing.endOf(ref, record)
+    const hasExpired = at <= now()
     const isComplete = async () => {
       // Its client may put the bytes again until it has stated that it is complete.
-      if (direct && !direct.isComplete) return false
+      if (direct) return direct.isComplete || isJoined
       return parts !== undefined || offsetOf(await pieces.list(ref)) === size
     }
-    if (client && !stored && !isPartial && (await isComplete())) {
+    if (!stored && !isPartial && (await isComplete())) {
       const finish = async () => {
         try {
           await storing.finish(client, ref, record)
@@ -92,15 +102,21 @@ export function createSweepResumables({
         await finish()
         return true
       }
-      if (large.size < CONCURRENCY && !large.has(ref.id)) {
-        large.add(ref.id)
-        void finish()
-          .catch(warn(ref))
-          .finally(() => large.delete(ref.id))
-      }
+      if (large.has(ref.id)) return false
+      if (large.size === CONCURRENCY) return undefined
+      large.add(ref.id)
+      void finish()
+        .then(() => failures.delete(ref.id))
+        .catch((error) => {
+          failures.set(ref.id, (failures.get(ref.id) ?? 0) + 1)
+          warn(ref)(error)
+        })
+        .finally(() => large.delete(ref.id))
       return false
     }
-    if (client && !hasExpired) return false
+    if (!hasExpired) return false
+    // A request may complete it just now.
+    if (direct && !stored) return storing.expire(client, ref)
     await remove(ref)
     return true
   }
@@ -110,7 +126,7 @@ export function createSweepResumables({
     const ref = resumableMeaning(key)?.ref
     if (!ref) return false
     const before = lookedAt.get(key)
-    if (before !== undefined && before + Math.min(LOOK_AGAIN_MS, expireMs) > now()) {
+    if (before !== undefined && before + lookAgainMs(ref) > now()) {
       seen.set(key, before)
       return false
     }
@@ -119,8 +135,8 @@ export function createSweepResumables({
       if (!clients.find(ref.clientId)) await clients.refresh()
       const client = clients.find(ref.clientId)
       const hasEnded = await end(client?.removing ? undefined : client, ref)
-      if (!hasEnded) seen.set(key, now())
-      return hasEnded
+      if (hasEnded === false) seen.set(key, now())
+      return hasEnded === true
     } catch (error) {
       warn(ref)(error)
       return false

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import {
   AbortMultipartUploadCommand,
   CompleteMultipartUploadCommand,
@@ -9,6 +8,7 @@ import {
   UploadPartCopyCommand,
 } from '@aws-sdk/client-s3'
 import { mapConcurrent } from '../../../core/async/map-concurrent.ts'
+import { patiently } from '../../../core/async/patiently.ts'
 import { encodedPath } from '../../../core/files/object-key.ts'
 import { isDownloadedFromBucket } from '../../../core/media/formats.ts'
 import { Problem, unlessStatus } from '../../../core/problem.ts'
@@ -39,6 +39,8 @@ export interface CopyRequest {
   from: string
   to: string
   mediaType: string
+  /** Of the object. Default: the one that it has when the copy begins. */
+  etag?: string
   /** Objects that are larger are copied in parts of this size, or more for 10,000 parts. S3 requires at least 5 MiB. Default: 128 MiB. */
   partBytes?: number
   /** A copy of more parts is long: they are tried for a minute, and more are copied at the same time. Default: 100. */
@@ -57,7 +59,7 @@ export interface CopyRequest {
  */
 export async function copyObject(
   clients: S3Clients,
-  { bucket, from, to, mediaType, partBytes = PART_BYTES, signal, ...long }: CopyRequest,
+  { bucket, from, to, mediaType, etag, partBytes = PART_BYTES, signal, ...long }: CopyRequest,
 ): Promise<boolean> {
   const { calls, patience } = clients
   const find = new HeadObjectCommand({ Bucket: bucket, Key: from })
@@ -67,7 +69,7 @@ export async function copyObject(
   )
   if (!head) return false
   const target = { Bucket: bucket, Key: to, ...propertiesOf(mediaType) }
-  const source = { CopySource: `${bucket}/${encodedPath(from)}`, CopySourceIfMatch: head.ETag }
+  const source = { CopySource: `${bucket}/${encodedPath(from)}`, CopySourceIfMatch: etag ?? head.ETag }
   const size = head.ContentLength ?? 0
   const copied =
     size <= partBytes
@@ -82,19 +84,19 @@ export async function copyObject(
 }
 
 async function copyAtOnce(
-  { calls, patience }: S3Clients,
+  { copies, patience }: S3Clients,
   input: Omit<CopyObjectCommand['input'], 'MetadataDirective'>,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   // Replaced by the same properties, as for an upload: the source may be from an earlier version.
   const command = new CopyObjectCommand({ ...input, MetadataDirective: 'REPLACE' })
-  const send = (abortSignal: AbortSignal) => calls.send(command, { abortSignal })
+  const send = (abortSignal: AbortSignal) => copies.send(command, { abortSignal })
   const { CopyObjectResult } = await patience.responseOf(send, { withinMs: COPY_MS, signal })
   confirmed(CopyObjectResult ?? {})
 }
 
 async function copyParts(
-  { calls, patience }: S3Clients,
+  { calls, copies, patience }: S3Clients,
   {
     target,
     source,
@@ -113,19 +115,21 @@ async function copyParts(
 ): Promise<void> {
   const { Bucket, Key } = target
   const create = new CreateMultipartUploadCommand(target)
-  const { UploadId } = await patience.responseOf((abortSignal) => calls.send(create, { abortSignal }), {
-    signal,
-  })
-  const upload = { Bucket, Key, UploadId }
   const ranges = rangesOf(size, partBytes)
   const isLong = ranges.length > longParts
+  const tried = { tries: isLong ? LONG_TRIES : 1, retryMs, signal, isFinal: isRefusal }
+  const { UploadId } = await patiently(
+    () => patience.responseOf((abortSignal) => calls.send(create, { abortSignal }), { signal }),
+    tried,
+  )
+  const upload = { Bucket, Key, UploadId }
   const copyMs = COPY_MS * Math.max(1, partBytes / PART_BYTES)
   try {
     const copyPart = async ({ range, number }: { range: string; number: number }) => {
       const part = { ...upload, ...source, PartNumber: number, CopySourceRange: range }
-      const send = (abortSignal: AbortSignal) => calls.send(new UploadPartCopyCommand(part), { abortSignal })
+      const send = (abortSignal: AbortSignal) => copies.send(new UploadPartCopyCommand(part), { abortSignal })
       const ask = () => patience.responseOf(send, { withinMs: copyMs, signal })
-      const { CopyPartResult } = await patiently(ask, { tries: isLong ? LONG_TRIES : 1, retryMs, signal })
+      const { CopyPartResult } = await patiently(ask, tried)
       return { PartNumber: number, ETag: confirmed(CopyPartResult ?? {}).ETag }
     }
     const Parts: Array<{ PartNumber: number; ETag: string | undefined }> = []
@@ -136,7 +140,23 @@ async function copyParts(
     const withinMs = SILENCE_MS + COMPLETE_MS_PER_PART * Parts.length
     // Without the signal: an interrupted request would leave it unknown whether the object exists.
     const send = (abortSignal: AbortSignal) => calls.send(complete, { abortSignal })
-    confirmed(await patience.responseOf(send, { withinMs }))
+    const whole = async () => {
+      const find = new HeadObjectCommand(target)
+      const head = await patience.responseOf((abortSignal) => calls.send(find, { abortSignal }))
+      return head.ContentLength === size
+    }
+    await patiently(
+      async (failures) => {
+        try {
+          confirmed(await patience.responseOf(send, { withinMs }))
+        } catch (error) {
+          // The response to an earlier try was lost.
+          if (failures > 0 && isNoUpload(error) && (await whole())) return
+          throw error
+        }
+      },
+      { ...tried, signal: undefined },
+    )
   } catch (error) {
     // A failure is left to the sweep of old uploads.
     const abort = new AbortMultipartUploadCommand(upload)
@@ -158,28 +178,16 @@ export function partBytesOf(size: number, least: number = PART_BYTES): number {
   return Math.max(least, Math.ceil(size / PARTS_MAX / MIB) * MIB)
 }
 
-/** Repeats a request that fails without a refusal of S3. */
-async function patiently<T>(
-  ask: () => Promise<T>,
-  { tries, retryMs, signal }: { tries: number; retryMs: number; signal: AbortSignal | undefined },
-): Promise<T> {
-  for (let failures = 0; ; failures += 1) {
-    try {
-      return await ask()
-    } catch (error) {
-      signal?.throwIfAborted()
-      if (failures + 1 >= tries || isRefusal(error)) throw error
-      await pause(retryMs * 2 ** failures, undefined, signal ? { signal } : {}).catch(() => {})
-      signal?.throwIfAborted()
-    }
-  }
-}
-
+/** Whether S3 refuses a request: a repetition would be in vain. */
 function isRefusal(error: unknown): boolean {
   if (error instanceof Problem && error.status < 500) return true
   const { cause } = error as Error
   const status = cause instanceof S3ServiceException ? (cause.$metadata.httpStatusCode ?? 500) : 500
   return status < 500 && status !== 408 && status !== 429
+}
+
+function isNoUpload({ cause }: Error): boolean {
+  return cause instanceof Error && cause.name === 'NoSuchUpload'
 }
 
 function rangesOf(size: number, partBytes: number): string[] {

@@ -11,7 +11,7 @@ import { checkType } from '../rules/upload-rules.ts'
 import type { Storing } from '../storing.ts'
 import type { SignedLinks } from '../upload-links.ts'
 import type { UploadedFile } from '../upload-request.ts'
-import { createAssemble } from './assemble.ts'
+import { createAssemble, isForbidden } from './assemble.ts'
 import { endOfDirect, idleMs } from './times.ts'
 
 /** A file that a client wants to send to the bucket itself. */
@@ -50,7 +50,7 @@ export interface DirectUploads {
   checkOffered(client: Client, request: Pick<NewDirectUpload, 'automatic'>): void
   /** @throws Problem 400, 403 on a disk, 409 for a link that is used or busy, 413, 415 for a type that is not accepted, 503 */
   begin(grant: Bearer, request: NewDirectUpload): Promise<BegunDirectUpload>
-  /** @returns its size in bytes, and its state @throws Problem 404, 410 */
+  /** @returns its size in bytes, and its state. One that has expired may still be found @throws Problem 404 */
   find(grant: Bearer, id: string): Promise<{ size: number; state: DirectUploadState }>
   /** The first requests for the parts that the bucket does not have, signed again. @throws Problem 404, 410, 503 */
   rest(grant: Bearer, id: string): Promise<BegunDirectUpload>
@@ -73,11 +73,6 @@ const OWN_BUCKET =
 const NOT_REACHABLE =
   'S3_DIRECT_ENDPOINT is not set, so clients may be unable to reach the bucket, and an automatic direct upload is refused.'
 const NO_PERMISSION = 'Sluice may not list the parts of uploads in the bucket (s3:ListMultipartUploadParts).'
-
-function isForbidden(error: unknown): boolean {
-  const cause = error instanceof Error ? error.cause : undefined
-  return cause instanceof Error && cause.name === 'AccessDenied'
-}
 
 function stateOf({ direct, stored }: ResumableRecord): DirectUploadState {
   if (stored) return 'stored'
@@ -108,10 +103,8 @@ export function createDirectUploads({
 
   async function read(grant: Bearer, id: string): Promise<ResumableRecord & { size: number }> {
     const record = await storing.read(grant, id)
-    const { direct, size, stored } = record
+    const { direct, size } = record
     if (!direct || size === undefined) throw uploadNotFound()
-    const ref = refOf(grant, id)
-    if (!stored && !direct.isComplete && (await assemble.endOf(ref, record)) <= now()) throw uploadExpired()
     return { ...record, size }
   }
 
@@ -131,7 +124,7 @@ export function createDirectUploads({
       await bucket.partsOf?.(key, uploadId)
       mayListParts = true
     } catch (error) {
-      // A sweep aborts it otherwise, after 16 hours.
+      // A sweep aborts it otherwise, after some days.
       await bucket.abortPuts(key).catch(() => {})
       if (!isForbidden(error)) throw error
       refusedUntil = now() + REFUSED_MS
@@ -189,7 +182,8 @@ export function createDirectUploads({
       const received = state === 'receiving' ? await assemble.partsOf(ref, record) : undefined
       if (!received || !direct || !bucket.permitPut)
         return { id, state, until: endOfRecord(record, expireMs), puts: [], missingBytes: 0 }
-      const end = endOfDirect(direct, { parts: received, expireMs })
+      const end = endOfDirect({ ...record, direct }, { parts: received, expireMs })
+      if (end <= now()) throw uploadExpired()
       const { key } = resumablePiece(ref, { start: 0, end: size })
       const { puts, missingBytes, until } = await bucket.permitPut(key, {
         size,
