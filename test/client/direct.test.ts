@@ -92,6 +92,15 @@ describe('direct uploads of the client library', function () {
     expect(progress).to.deep.equal(progress.toSorted((one, other) => one - other))
   })
 
+  it('end when the service never finds the parts that the bucket has accepted', async () => {
+    const blind = await start({
+      wrapStorage: wrapBuckets((bucket) => ({ ...oneByOne(bucket), partsOf: async () => [] })),
+    })
+    const { files, kinds } = watched(blind)
+    expect(await rejection(files.upload(BYTES, { direct: true }))).to.have.property('code', 'bad_response')
+    expect(kinds.filter((kind) => kind === 'PUT bucket')).to.have.lengthOf(5)
+  })
+
   it('get the requests for the next parts, and continue with those that are missing', async () => {
     const paged = await start({ wrapStorage: wrapBuckets(oneByOne) })
     const { files, kinds } = watched(paged)

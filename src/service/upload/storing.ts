@@ -1,17 +1,17 @@
-import { anySignal } from '../../core/async/any-signal.ts'
 import type { Client } from '../../core/clients/client.ts'
 import { isWithin } from '../../core/clients/secret-scope.ts'
 import { isFileId, type ObjectKey, storedKey } from '../../core/files/object-key.ts'
 import type { ResumableRef } from '../../core/files/resumable-key.ts'
 import type { Bucket } from '../../core/ports/bucket.ts'
 import type { Locks } from '../../core/ports/locks.ts'
-import { Problem, unavailable } from '../../core/problem.ts'
+import { unavailable } from '../../core/problem.ts'
+import { ABORTED, createAbort, lockOf } from './direct/abort.ts'
 import { type Assemble, createAssemble } from './direct/assemble.ts'
 import { finishLimitMs, firstPartMs } from './direct/times.ts'
-import { isStillStoring, type ResumableOriginals, stillStoring } from './finish-resumable.ts'
+import type { ResumableOriginals } from './finish-resumable.ts'
 import type { BegunUpload, LinkUploads } from './link-uploads.ts'
 import { offsetOf, type ResumablePieces } from './pieces.ts'
-import { isPermanentlyRefused, notComplete, uploadIsComplete, uploadNotFound } from './resumable-problems.ts'
+import { isPermanentlyRefused, notComplete, uploadNotFound } from './resumable-problems.ts'
 import { deleteResumable, type ResumableRecord, readResumable, writeResumable } from './resumable-record.ts'
 import type { Bearer } from './resumables.ts'
 import type { OpenedLink, SignedLinks } from './upload-links.ts'
@@ -45,18 +45,6 @@ export interface Storing {
 
 // A client that lost the response to its first request begins another upload. An upload in progress has a piece after this time.
 const BEGUN_MS = 60_000
-
-// How long an abort waits for a request that joins the parts.
-const ABORT_WAIT_MS = 10_000
-// The result of an abort, in place of the key of an original.
-const ABORTED = ''
-
-const lockOf = ({ clientId, id }: ResumableRef) => `resumable ${clientId} ${id}`
-
-/** From then on, a sweep stores it. */
-function isBeingStored(record: ResumableRecord | undefined): boolean {
-  return record?.direct?.isComplete === true && !record.stored
-}
 
 export function createStoring({
   bucket,
@@ -165,58 +153,6 @@ export function createStoring({
     return storedKey(key)
   }
 
-  /** Under the lock of `finish`, so that an upload is either aborted or stored. */
-  async function abort(
-    client: Client,
-    ref: ResumableRef,
-    check: (record: ResumableRecord) => Promise<void> = async () => {},
-  ): Promise<void> {
-    const { signal, leave } = anySignal([end.signal, AbortSignal.timeout(ABORT_WAIT_MS)])
-    try {
-      for (;;) {
-        let isOwn = false
-        const work = async () => {
-          isOwn = true
-          const record = await readResumable(bucket, ref)
-          if (isBeingStored(record)) throw stillStoring()
-          if (record) await check(record)
-          if (record) await discard(client, ref, record)
-          return ABORTED
-        }
-        if (isBeingStored(await readResumable(bucket, ref))) throw uploadIsComplete()
-        const result = await locks
-          .share(lockOf(ref), work, { signal, limitMs: finishLimitMs({}) })
-          .catch((error) => {
-            if (isStillStoring(error)) throw uploadIsComplete()
-            // Another request could not complete it.
-            if (isOwn || signal.aborted) throw error
-          })
-        if (result === ABORTED) return
-        // Another request has completed it.
-        if (result !== undefined) throw uploadIsComplete()
-      }
-    } catch (error) {
-      if (signal.aborted && !end.signal.aborted) throw uploadIsComplete()
-      throw error
-    } finally {
-      leave()
-    }
-  }
-
-  async function expire(client: Client, ref: ResumableRef): Promise<boolean> {
-    const check = async (record: ResumableRecord) => {
-      const { at, isJoined } = await assemble.endOf(ref, record)
-      if (isJoined || at > now()) throw stillStoring()
-    }
-    try {
-      await abort(client, ref, check)
-      return true
-    } catch (error) {
-      if (error instanceof Problem && error.code === uploadIsComplete().code) return false
-      throw error
-    }
-  }
-
   return {
     received,
     discard,
@@ -229,8 +165,7 @@ export function createStoring({
     },
 
     finish,
-    abort: (client, ref) => abort(client, ref),
-    expire,
+    ...createAbort({ bucket, locks, assemble, discard, signal: end.signal, now }),
     endOf: assemble.endOf,
 
     async original(client, ref, record) {

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { expect } from 'chai'
 import type { Asset, OpenOptions } from '../../../src/core/bytes/asset.ts'
 import { fileReplaced, unavailable } from '../../../src/core/problem.ts'
-import { readObject } from '../../../src/service/upload/direct/read-object.ts'
+import { createReadObject } from '../../../src/service/upload/direct/read-object.ts'
 import { rejection } from '../../support/rejection.ts'
 
 describe('the read of a large object', () => {
@@ -28,9 +28,10 @@ describe('the read of a large object', () => {
     } as unknown as Asset
     return { asset, starts, most: () => most }
   }
-  const read = async (asset: Asset, signal?: AbortSignal) => {
+  const reader = () => createReadObject({ largeBytes: 500, rangeBytes: 300, retryMs: 1 })
+  const read = async (asset: Asset, signal?: AbortSignal, readObject = reader()) => {
     const chunks: Buffer[] = []
-    for await (const chunk of readObject(asset, { signal, rangeBytes: 300, retryMs: 1 })) chunks.push(chunk)
+    for await (const chunk of readObject(asset, signal)) chunks.push(chunk)
     return Buffer.concat(chunks)
   }
 
@@ -58,6 +59,31 @@ describe('the read of a large object', () => {
     const away = object((start) => (start === 300 ? unavailable('S3 is away') : undefined))
     expect(await rejection(read(away.asset))).to.have.property('status', 503)
     expect(away.starts.filter((start) => start === 300)).to.have.lengthOf(7)
+  })
+
+  it('is one stream for a third object at a time, which continues where it has failed', async () => {
+    const readObject = reader()
+    const objects = [object(), object()]
+    const fast = objects.map(({ asset }) => readObject(asset, undefined))
+    await Promise.all(fast.map((one) => one.next()))
+    const third = object()
+    const { open } = third.asset
+    third.asset.open = async (options) => {
+      const source = (await open(options)) as AsyncIterable<Buffer>
+      if (third.starts.length > 1) return source as Readable
+      const broken = async function* () {
+        for await (const chunk of source) yield chunk.subarray(0, 400)
+        throw unavailable('S3 is away')
+      }
+      return Readable.from(broken(), { objectMode: false })
+    }
+    expect((await read(third.asset, undefined, readObject)).equals(bytes)).to.equal(true)
+    expect(third.starts).to.have.lengthOf(2)
+    expect(third.most()).to.equal(1)
+    for (const one of fast) await one.return(undefined)
+    const next = object()
+    await read(next.asset, undefined, readObject)
+    expect(next.most()).to.equal(4)
   })
 
   it('ends with its signal', async () => {

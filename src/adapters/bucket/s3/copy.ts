@@ -186,7 +186,8 @@ function isRefusal(error: unknown): boolean {
   return status < 500 && status !== 408 && status !== 429
 }
 
-function isNoUpload({ cause }: Error): boolean {
+function isNoUpload(error: unknown): boolean {
+  const { cause } = error as Error
   return cause instanceof Error && cause.name === 'NoSuchUpload'
 }
 
