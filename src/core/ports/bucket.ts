@@ -152,8 +152,8 @@ export interface ListOptions {
 export interface CopyOptions {
   /** Of the object, and of its copy. */
   mediaType: string
-  /** A copy of an object with another ETag is refused with 503. Default: the ETag that it has when the copy begins. */
-  etag?: string
+  /** What is known of the object. Another one is refused with 503. Default: it is looked up when the copy begins. */
+  known?: { etag: string; size: number }
   signal?: AbortSignal
 }
 

@@ -9,6 +9,7 @@ import type { FileLookup } from '../../core/ports/file-index.ts'
 import { fileNotFound, Problem, retryAfter } from '../../core/problem.ts'
 import type { Removals } from '../originals/delete.ts'
 import type { Originals } from '../originals/originals.ts'
+import { type Patience, patienceFor } from './direct/patience.ts'
 import { createReadObject } from './direct/read-object.ts'
 import { sniffStart, stagedFile } from './direct/staged-file.ts'
 import type { ResumablePieces } from './pieces.ts'
@@ -63,14 +64,15 @@ export function createResumableOriginals({
   const bytesOf = ({ ref, record: { size, parts }, signal }: CompleteResumable) =>
     pieces.join(ref, { size, parts, signal })
 
-  function fileOf(complete: CompleteResumable, sniffed: SniffedType): IncomingFile {
+  function fileOf(complete: CompleteResumable, sniffed: SniffedType, patience: Patience): IncomingFile {
     const { client, ref, record } = complete
     const { size, originalName: name, digests = [], direct } = record
     const verify = (bytes: AsyncIterable<Buffer>) => verified(bytes, digests)
     if (!direct) return { name, bytes: Readable.from(verify(bytesOf(complete)), { objectMode: false }) }
     const { key } = resumablePiece(ref, { start: 0, end: size })
     const staged = { key, bytes: bytesOf(complete), find: () => bucket.find(key) }
-    return stagedFile({ name, staged, size, bucket: buckets.of(client), readObject, sniffed, verify })
+    const options = { readObject, patience, sniffed, verify }
+    return stagedFile({ name, staged, size, bucket: buckets.of(client), ...options })
   }
 
   /** A put of a failed or killed attempt may still complete under the old key. A sweep deletes that object a minute later. */
@@ -94,7 +96,9 @@ export function createResumableOriginals({
       return store({ ...complete, record: { ...record, fileId } })
     }
     const { link, folder, annotations } = record
-    const request = { files: only(fileOf(complete, what)), id: record.fileId, sniffed: what, signal }
+    const patience: Patience = record.direct ? patienceFor(record.size, signal) : (step) => step()
+    const files = only(fileOf(complete, what, patience))
+    const request = { files, id: record.fileId, sniffed: what, patience, signal }
     if (link !== undefined) await signedLinks.upload(signedLinks.reopen(link), request)
     else
       await upload({

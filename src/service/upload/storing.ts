@@ -5,9 +5,9 @@ import type { ResumableRef } from '../../core/files/resumable-key.ts'
 import type { Bucket } from '../../core/ports/bucket.ts'
 import type { Locks } from '../../core/ports/locks.ts'
 import { unavailable } from '../../core/problem.ts'
-import { ABORTED, createAbort, lockOf } from './direct/abort.ts'
+import { ABORTED, type Aborts, createAborts, lockOf } from './direct/abort.ts'
 import { type Assemble, createAssemble } from './direct/assemble.ts'
-import { finishLimitMs, firstPartMs } from './direct/times.ts'
+import { finishLimits, firstPartMs } from './direct/times.ts'
 import type { ResumableOriginals } from './finish-resumable.ts'
 import type { BegunUpload, LinkUploads } from './link-uploads.ts'
 import { offsetOf, type ResumablePieces } from './pieces.ts'
@@ -18,7 +18,7 @@ import type { OpenedLink, SignedLinks } from './upload-links.ts'
 import type { UploadedFile } from './upload-request.ts'
 
 /** What all uploads in several requests have in common, however their bytes arrive: how they become originals, or are discarded. */
-export interface Storing {
+export interface Storing extends Aborts {
   /** @throws Problem 404 for an upload that the caller may not see */
   read(grant: Bearer, id: string): Promise<ResumableRecord>
   /** The number of received bytes. All bytes of an upload that joins others have arrived. */
@@ -27,13 +27,8 @@ export interface Storing {
   finish(client: Client, ref: ResumableRef, upload: Pick<ResumableRecord, 'size'>): Promise<ObjectKey>
   /** The original of an upload with this record, created if it is not stored. @throws as `finish`; Problem 404 when it was deleted */
   original(client: Client, ref: ResumableRef, record: ResumableRecord): Promise<UploadedFile>
-  /**
-   * Deletes a direct upload, unless its file is being stored.
-   * @throws Problem 409 while the file is being stored, or when it was stored during this call; 503
-   */
-  abort(client: Client, ref: ResumableRef): Promise<void>
-  /** As `abort`, of a direct upload that has expired. @returns false for one that has not, or is being stored @throws Problem 503 */
-  expire(client: Client, ref: ResumableRef): Promise<boolean>
+  /** Whether this process is storing the file of an upload. */
+  isStoring(ref: ResumableRef): boolean
   /** Deletes an upload in any state. @throws Problem 503 */
   discard(client: Client, ref: ResumableRef, record: ResumableRecord): Promise<void>
   endOf: Assemble['endOf']
@@ -68,7 +63,7 @@ export function createStoring({
   now?: () => number
 }): Storing {
   const end = new AbortController()
-  const running = new Set<Promise<unknown>>()
+  const running = new Map<string, Promise<unknown>>()
   const assemble = createAssemble({ bucket, expireMs, now })
 
   const received: Storing['received'] = async (ref, { size = 0, parts, stored }) =>
@@ -142,13 +137,13 @@ export function createStoring({
   }
 
   const finish: Storing['finish'] = async (client, ref, upload) => {
+    const name = lockOf(ref)
     const work = (signal: AbortSignal) => {
-      const one = store(client, ref, signal).finally(() => running.delete(one))
-      running.add(one)
+      const one = store(client, ref, signal).finally(() => running.delete(name))
+      running.set(name, one)
       return one
     }
-    const options = { signal: end.signal, limitMs: finishLimitMs(upload) }
-    const key = await locks.share(lockOf(ref), work, options)
+    const key = await locks.share(name, work, { signal: end.signal, ...finishLimits(upload) })
     if (key === ABORTED) throw uploadNotFound()
     return storedKey(key)
   }
@@ -165,7 +160,8 @@ export function createStoring({
     },
 
     finish,
-    ...createAbort({ bucket, locks, assemble, discard, signal: end.signal, now }),
+    isStoring: (ref) => running.has(lockOf(ref)),
+    ...createAborts({ bucket, locks, assemble, discard, signal: end.signal, now }),
     endOf: assemble.endOf,
 
     async original(client, ref, record) {
@@ -187,7 +183,7 @@ export function createStoring({
 
     async stop() {
       end.abort(unavailable('The service is stopping. Retry in a few seconds.'))
-      await Promise.allSettled(running)
+      await Promise.allSettled(running.values())
     },
   }
 }

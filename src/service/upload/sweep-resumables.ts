@@ -12,7 +12,7 @@ import type { Log } from '../../core/log.ts'
 import type { Bucket } from '../../core/ports/bucket.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
 import { Problem } from '../../core/problem.ts'
-import { LARGE_BYTES } from './direct/read-object.ts'
+import { LARGE_BYTES } from './direct/patience.ts'
 import { offsetOf, type ResumablePieces } from './pieces.ts'
 import { deleteResumable, readResumable } from './resumable-record.ts'
 import type { Storing } from './storing.ts'
@@ -50,7 +50,7 @@ export function createSweepResumables({
   /** The first client's bucket, which holds the uploads of all clients. */
   bucket: Bucket
   clients: ClientStore
-  storing: Pick<Storing, 'finish' | 'endOf' | 'expire'>
+  storing: Pick<Storing, 'finish' | 'isStoring' | 'endOf' | 'expire'>
   pieces: ResumablePieces
   expireMs: number
   /** The sweep does not wait until files of this size are stored. Default: 8 GiB. */
@@ -66,12 +66,23 @@ export function createSweepResumables({
   const warn = (ref: ResumableRef) => (err: unknown) =>
     log.warn({ err, client: ref.clientId }, 'the sweep of an upload failed; the next sweep retries')
 
-  /** The IDs of the large uploads that are being stored. */
+  /** The IDs of the large uploads that this sweep has begun to store. */
   const large = new Set<string>()
   /** How often in a row a large upload, by its ID, could not be stored. */
   const failures = new Map<string, number>()
   const lookAgainMs = (ref: ResumableRef) =>
     Math.min(LOOK_AGAIN_MS, expireMs) * 2 ** Math.min(failures.get(ref.id) ?? 0, FAILURES_MAX)
+
+  function storeLarge(ref: ResumableRef, finish: () => Promise<void>): void {
+    large.add(ref.id)
+    finish()
+      .then(() => failures.delete(ref.id))
+      .catch((error) => {
+        failures.set(ref.id, (failures.get(ref.id) ?? 0) + 1)
+        warn(ref)(error)
+      })
+      .finally(() => large.delete(ref.id))
+  }
 
   /** @returns whether the upload was finished or deleted; undefined when it has to wait for others */
   async function end(client: Client | undefined, ref: ResumableRef): Promise<boolean | undefined> {
@@ -102,16 +113,10 @@ export function createSweepResumables({
         await finish()
         return true
       }
-      if (large.has(ref.id)) return false
+      // Two that wait for requests of this process would keep a third one from being stored for hours.
+      if (large.has(ref.id) || storing.isStoring(ref)) return false
       if (large.size === CONCURRENCY) return undefined
-      large.add(ref.id)
-      void finish()
-        .then(() => failures.delete(ref.id))
-        .catch((error) => {
-          failures.set(ref.id, (failures.get(ref.id) ?? 0) + 1)
-          warn(ref)(error)
-        })
-        .finally(() => large.delete(ref.id))
+      storeLarge(ref, finish)
       return false
     }
     if (!hasExpired) return false
@@ -161,14 +166,19 @@ export function createSweepResumables({
 
   async function sweep(): Promise<number> {
     const seen: typeof lookedAt = new Map()
+    const ids = new Set<string | undefined>()
     let ended = 0
-    const work = (key: ObjectKey) => ofRecord(key, seen)
+    const work = (key: ObjectKey) => {
+      ids.add(resumableMeaning(key)?.ref.id)
+      return ofRecord(key, seen)
+    }
     for await (const hasEnded of mapConcurrent(bucket.list(resumableRecordPrefix), {
       concurrency: CONCURRENCY,
       work,
     }))
       if (hasEnded) ended += 1
     lookedAt = seen
+    for (const id of failures.keys()) if (!ids.has(id)) failures.delete(id)
     await endStrayPieces()
     if (ended > 0) log.info({ ended }, 'cleaned up resumable uploads')
     return ended

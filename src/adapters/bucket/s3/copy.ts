@@ -11,6 +11,7 @@ import { mapConcurrent } from '../../../core/async/map-concurrent.ts'
 import { patiently } from '../../../core/async/patiently.ts'
 import { encodedPath } from '../../../core/files/object-key.ts'
 import { isDownloadedFromBucket } from '../../../core/media/formats.ts'
+import type { CopyOptions } from '../../../core/ports/bucket.ts'
 import { Problem, unlessStatus } from '../../../core/problem.ts'
 import type { S3Clients } from './client.ts'
 import { SILENCE_MS } from './patience.ts'
@@ -24,9 +25,9 @@ const PARTS_MAX = 10_000
 const PARTS_AT_ONCE = 4
 // S3 responds when all bytes are copied: this allows for 4 MiB/s.
 const COPY_MS = 30_000
-// From 13 GiB on. S3 copies some 100 MB/s per part, so 5 TiB take an hour. A copy that takes so long must survive a short outage: its
-// parts are tried for a minute.
-const LONG_PARTS = 100
+// S3 copies some 100 MB/s per part, so 5 TiB take an hour. A copy that takes so long must survive a short outage: its requests are
+// tried for a minute.
+const LONG_BYTES = 8 * 1024 * MIB
 const LONG_PARTS_AT_ONCE = 16
 const LONG_TRIES = 7
 const RETRY_MS = 1000
@@ -39,12 +40,11 @@ export interface CopyRequest {
   from: string
   to: string
   mediaType: string
-  /** Of the object. Default: the one that it has when the copy begins. */
-  etag?: string
+  known?: CopyOptions['known']
   /** Objects that are larger are copied in parts of this size, or more for 10,000 parts. S3 requires at least 5 MiB. Default: 128 MiB. */
   partBytes?: number
-  /** A copy of more parts is long: they are tried for a minute, and more are copied at the same time. Default: 100. */
-  longParts?: number
+  /** From this size on, requests are tried for a minute, and more parts are copied at the same time. Default: 8 GiB. */
+  longBytes?: number
   /** The pause before the second try of a part, in milliseconds. Each further one is twice as long. Default: 1000. */
   retryMs?: number
   signal?: AbortSignal | undefined
@@ -59,18 +59,13 @@ export interface CopyRequest {
  */
 export async function copyObject(
   clients: S3Clients,
-  { bucket, from, to, mediaType, etag, partBytes = PART_BYTES, signal, ...long }: CopyRequest,
+  { bucket, from, to, mediaType, known, partBytes = PART_BYTES, signal, ...long }: CopyRequest,
 ): Promise<boolean> {
-  const { calls, patience } = clients
-  const find = new HeadObjectCommand({ Bucket: bucket, Key: from })
-  const head = await unlessStatus(
-    404,
-    patience.responseOf((abortSignal) => calls.send(find, { abortSignal }), { signal }),
-  )
-  if (!head) return false
+  const found = known ?? (await find(clients, { Bucket: bucket, Key: from }, signal))
+  if (!found) return false
+  const { etag, size } = found
   const target = { Bucket: bucket, Key: to, ...propertiesOf(mediaType) }
-  const source = { CopySource: `${bucket}/${encodedPath(from)}`, CopySourceIfMatch: etag ?? head.ETag }
-  const size = head.ContentLength ?? 0
+  const source = { CopySource: `${bucket}/${encodedPath(from)}`, CopySourceIfMatch: etag }
   const copied =
     size <= partBytes
       ? copyAtOnce(clients, { ...target, ...source }, signal)
@@ -81,6 +76,16 @@ export async function copyObject(
       copied.then(() => true),
     )) ?? false
   )
+}
+
+async function find(
+  { calls, patience }: S3Clients,
+  object: { Bucket: string; Key: string },
+  signal?: AbortSignal,
+): Promise<{ etag: string | undefined; size: number } | undefined> {
+  const send = (abortSignal: AbortSignal) => calls.send(new HeadObjectCommand(object), { abortSignal })
+  const head = await unlessStatus(404, patience.responseOf(send, { signal }))
+  return head && { etag: head.ETag, size: head.ContentLength ?? 0 }
 }
 
 async function copyAtOnce(
@@ -96,14 +101,14 @@ async function copyAtOnce(
 }
 
 async function copyParts(
-  { calls, copies, patience }: S3Clients,
+  clients: S3Clients,
   {
     target,
     source,
     size,
     partBytes,
     signal,
-    longParts = LONG_PARTS,
+    longBytes = LONG_BYTES,
     retryMs = RETRY_MS,
   }: {
     target: { Bucket: string; Key: string }
@@ -111,12 +116,13 @@ async function copyParts(
     size: number
     partBytes: number
     signal: AbortSignal | undefined
-  } & Pick<CopyRequest, 'longParts' | 'retryMs'>,
+  } & Pick<CopyRequest, 'longBytes' | 'retryMs'>,
 ): Promise<void> {
+  const { calls, copies, patience } = clients
   const { Bucket, Key } = target
   const create = new CreateMultipartUploadCommand(target)
   const ranges = rangesOf(size, partBytes)
-  const isLong = ranges.length > longParts
+  const isLong = size >= longBytes
   const tried = { tries: isLong ? LONG_TRIES : 1, retryMs, signal, isFinal: isRefusal }
   const { UploadId } = await patiently(
     () => patience.responseOf((abortSignal) => calls.send(create, { abortSignal }), { signal }),
@@ -136,27 +142,20 @@ async function copyParts(
     const concurrency = isLong ? LONG_PARTS_AT_ONCE : PARTS_AT_ONCE
     const numbered = ranges.map((range, i) => ({ range, number: i + 1 }))
     for await (const part of mapConcurrent(numbered, { concurrency, work: copyPart })) Parts.push(part)
-    const complete = new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts } })
+    const command = new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts } })
     const withinMs = SILENCE_MS + COMPLETE_MS_PER_PART * Parts.length
     // Without the signal: an interrupted request would leave it unknown whether the object exists.
-    const send = (abortSignal: AbortSignal) => calls.send(complete, { abortSignal })
-    const whole = async () => {
-      const find = new HeadObjectCommand(target)
-      const head = await patience.responseOf((abortSignal) => calls.send(find, { abortSignal }))
-      return head.ContentLength === size
+    const send = (abortSignal: AbortSignal) => calls.send(command, { abortSignal })
+    const complete = async (failures: number) => {
+      try {
+        confirmed(await patience.responseOf(send, { withinMs }))
+      } catch (error) {
+        // The response to an earlier try was lost, if the object exists.
+        if (failures === 0 || !isNoUpload(error)) throw error
+        if ((await find(clients, { Bucket, Key }))?.size !== size) throw error
+      }
     }
-    await patiently(
-      async (failures) => {
-        try {
-          confirmed(await patience.responseOf(send, { withinMs }))
-        } catch (error) {
-          // The response to an earlier try was lost.
-          if (failures > 0 && isNoUpload(error) && (await whole())) return
-          throw error
-        }
-      },
-      { ...tried, signal: undefined },
-    )
+    await patiently(complete, { ...tried, signal: undefined })
   } catch (error) {
     // A failure is left to the sweep of old uploads.
     const abort = new AbortMultipartUploadCommand(upload)

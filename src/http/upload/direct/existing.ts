@@ -136,7 +136,7 @@ export const completeDirectUpload: ServedEndpoint<DirectServices> = {
       stored: state === 'stored' ? undefined : (stored) => noteStored(req, [stored]),
     }).catch(async (error) => {
       // The first request has paid for the file: only needless repetitions take another point. A client may poll until it is stored.
-      if (error instanceof Problem && error.code === 'upload_incomplete')
+      if (error instanceof Problem && ['upload_incomplete', 'upload_expired'].includes(error.code))
         await consumeRateLimit(req, res, { limits, limited: 'upload', client: grant.client })
       throw error
     })

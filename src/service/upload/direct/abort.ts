@@ -7,9 +7,8 @@ import { Problem } from '../../../core/problem.ts'
 import { isStillStoring, stillStoring } from '../finish-resumable.ts'
 import { uploadIsComplete } from '../resumable-problems.ts'
 import { type ResumableRecord, readResumable } from '../resumable-record.ts'
-import type { Storing } from '../storing.ts'
 import type { Assemble } from './assemble.ts'
-import { finishLimitMs } from './times.ts'
+import { finishLimits } from './times.ts'
 
 // How long an abort waits for a request that joins the parts.
 const ABORT_WAIT_MS = 10_000
@@ -24,8 +23,19 @@ function isBeingStored(record: ResumableRecord | undefined): boolean {
   return record?.direct?.isComplete === true && !record.stored
 }
 
+/** How unfinished direct uploads end. */
+export interface Aborts {
+  /**
+   * Deletes a direct upload, unless its file is being stored.
+   * @throws Problem 409 while the file is being stored, or when it was stored during this call; 503
+   */
+  abort(client: Client, ref: ResumableRef): Promise<void>
+  /** As `abort`, of a direct upload that has expired. @returns false for one that has not, or is being stored @throws Problem 503 */
+  expire(client: Client, ref: ResumableRef): Promise<boolean>
+}
+
 /** @param options.signal aborted when the service stops */
-export function createAbort({
+export function createAborts({
   bucket,
   locks,
   assemble,
@@ -36,10 +46,11 @@ export function createAbort({
   bucket: Bucket
   locks: Locks
   assemble: Pick<Assemble, 'endOf'>
-  discard: Storing['discard']
+  /** Deletes an upload in any state. */
+  discard: (client: Client, ref: ResumableRef, record: ResumableRecord) => Promise<void>
   signal: AbortSignal
   now: () => number
-}): Pick<Storing, 'abort' | 'expire'> {
+}): Aborts {
   /** Under the lock of `finish`, so that an upload is either aborted or stored. */
   async function abort(
     client: Client,
@@ -60,7 +71,7 @@ export function createAbort({
         }
         if (isBeingStored(await readResumable(bucket, ref))) throw uploadIsComplete()
         const result = await locks
-          .share(lockOf(ref), work, { signal, limitMs: finishLimitMs({}) })
+          .share(lockOf(ref), work, { signal, ...finishLimits({}) })
           .catch((error) => {
             if (isStillStoring(error)) throw uploadIsComplete()
             // Another request could not complete it.

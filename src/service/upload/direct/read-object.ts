@@ -2,13 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { mapConcurrent } from '../../../core/async/map-concurrent.ts'
 import { patiently } from '../../../core/async/patiently.ts'
 import type { Asset } from '../../../core/bytes/asset.ts'
-import { isFileReplaced, Problem } from '../../../core/problem.ts'
-
-/** Files of this size take minutes to hours to be read and copied, so a short outage must not end that. */
-export const LARGE_BYTES = 8 * 1024 ** 3
-
-/** For what is repeated for a large file: for a minute. Most outages of a store are shorter. */
-export const PATIENT = { tries: 7, retryMs: 1000 }
+import { isFinal, LARGE_BYTES, PATIENT } from './patience.ts'
 
 // S3 sends some 80 MB/s per connection. Four of them read a terabyte in an hour.
 const RANGE_BYTES = 8 * 1024 ** 2
@@ -131,10 +125,6 @@ async function readRange(
   if (length !== bytes.length)
     throw new Error(`expected ${bytes.length} bytes of a file but received ${length}`)
   return bytes
-}
-
-function isFinal(error: unknown): boolean {
-  return isFileReplaced(error) || (error instanceof Problem && error.status < 500)
 }
 
 function* startsOf(size: number, rangeBytes: number): Generator<number> {

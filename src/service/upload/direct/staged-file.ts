@@ -1,15 +1,15 @@
 import { Readable } from 'node:stream'
-import { patiently } from '../../../core/async/patiently.ts'
 import type { Asset } from '../../../core/bytes/asset.ts'
 import type { ObjectKey } from '../../../core/files/object-key.ts'
 import { sniffDepth } from '../../../core/media/sniff/depth.ts'
 import { type SniffedType, sniff } from '../../../core/media/sniff/sniff.ts'
 import type { Bucket } from '../../../core/ports/bucket.ts'
-import { Problem, unavailable } from '../../../core/problem.ts'
+import { unavailable } from '../../../core/problem.ts'
 import { takeHead } from '../incoming-bytes.ts'
 import { notInBucket } from '../resumable-problems.ts'
 import type { IncomingFile } from '../upload-request.ts'
-import { LARGE_BYTES, PATIENT, type ReadObject } from './read-object.ts'
+import type { Patience } from './patience.ts'
+import type { ReadObject } from './read-object.ts'
 
 // The detected type is a part of the key, so every attempt must read the same number of bytes, however they arrive. A form's file
 // usually arrives in chunks of this size too, and its type is detected from the whole chunk.
@@ -32,6 +32,7 @@ function sniffHead(head: Buffer, name: string): Promise<SniffedType> {
  *
  * @param options.staged.find the object, from the first client's bucket
  * @param options.bucket of the client. Where it cannot copy from the first client, the bytes pass through this process, once
+ * @param options.patience for single requests
  * @param options.sniffed the type that the upload was detected to have. A file of another type is refused
  * @param options.verify compares the bytes with the digests that the client has stated
  */
@@ -41,6 +42,7 @@ export function stagedFile({
   size,
   bucket,
   readObject,
+  patience,
   sniffed,
   verify,
 }: {
@@ -49,6 +51,7 @@ export function stagedFile({
   size: number
   bucket: Bucket
   readObject: ReadObject
+  patience: Patience
   sniffed: SniffedType
   verify: (bytes: AsyncIterable<Buffer>) => AsyncIterable<Buffer>
 }): IncomingFile {
@@ -56,11 +59,10 @@ export function stagedFile({
   const checked = (bytes: AsyncIterable<Buffer>) =>
     Readable.from(verify(ofType(sniffed, { name, bytes })), { objectMode: false })
   if (!copyFromFirst) return { name, bytes: checked(staged.bytes) }
-  const ask = patience(size)
   let etag: string | undefined
   const reading = new AbortController()
   async function* ofStaged() {
-    const object = await ask(staged.find)
+    const object = await patience(staged.find)
     if (!object) throw lost()
     if (object.size !== size) throw replaced()
     etag = object.etag
@@ -81,18 +83,12 @@ export function stagedFile({
         signal?.removeEventListener('abort', end)
         bytes.destroy()
       }
-      if (!(await copyFromFirst(staged.key, key, { ...options, ...(etag === undefined ? {} : { etag }) })))
-        throw lost()
-      const copy = await ask(() => bucket.find(key, options))
+      const known = etag === undefined ? {} : { known: { etag, size } }
+      if (!(await copyFromFirst(staged.key, key, { ...options, ...known }))) throw lost()
+      const copy = await patience(() => bucket.find(key, options))
       if (copy?.size !== size) throw replaced()
     },
   }
-}
-
-/** Repeats requests for a file that takes minutes to hours to be stored. */
-function patience(size: number): <T>(ask: () => Promise<T>) => Promise<T> {
-  const isFinal = (error: unknown) => error instanceof Problem && error.status < 500
-  return (ask) => (size < LARGE_BYTES ? ask() : patiently(ask, { ...PATIENT, isFinal }))
 }
 
 /** Passes bytes on if they have this type. @throws Problem 503 */

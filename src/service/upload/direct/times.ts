@@ -1,13 +1,23 @@
 import type { PutPart } from '../../../core/ports/bucket.ts'
+import type { ShareOptions } from '../../../core/ports/locks.ts'
 import type { ResumableRecord } from '../resumable-record.ts'
+import { LARGE_BYTES } from './patience.ts'
 
 // Reading and copying 78 GiB at 45 MB/s. Larger files have more time: 5 TiB have 66 hours.
 const FINISH_LIMIT_MS = 3_600_000
 const FINISH_BYTES = 78 * 1024 ** 3
 
-/** The time limit for storing a complete upload, in milliseconds. */
-export function finishLimitMs({ size = 0 }: Pick<ResumableRecord, 'size'>): number {
-  return Math.round(FINISH_LIMIT_MS * Math.max(1, size / FINISH_BYTES))
+// As long as other steps of a large file are tried. The entry in the index has a lease of this length, too.
+const LARGE_LEASE_MS = 60_000
+
+/** The limits of the lock under which a complete upload is stored. */
+export function finishLimits({
+  size = 0,
+}: Pick<ResumableRecord, 'size'>): Pick<ShareOptions, 'limitMs' | 'leaseMs'> {
+  return {
+    limitMs: Math.round(FINISH_LIMIT_MS * Math.max(1, size / FINISH_BYTES)),
+    ...(size < LARGE_BYTES ? {} : { leaseMs: LARGE_LEASE_MS }),
+  }
 }
 
 // 16 MiB at 30 kB/s. From 3.1 GiB on, the parts grow with the file, up to 525 MiB. An hour for such a part is 150 kB/s.

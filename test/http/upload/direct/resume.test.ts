@@ -129,7 +129,7 @@ describe('direct uploads that are interrupted', function () {
     expect(tus.status).to.equal(413)
   })
 
-  it('get new URLs when theirs have expired, until no part has arrived for the time of an upload', async () => {
+  itLong('get new URLs when theirs have expired, until no part has arrived for the time of an upload', async () => {
     const service = await start({ env: { RESUMABLE_UPLOAD_TTL_SECONDS: '4' } })
     const begunAt = Date.now()
     const idle = await begunDirect(service, { name: 'a.bin', size: SMALL.length })

@@ -19,7 +19,8 @@ const PART_BYTES = 16 * MIB
 const PARTS_MAX = 10_000
 // Each URL has some 600 characters, and a signature takes up to 2 ms: 10,000 of them would be 5 MB, and 20 s of CPU time.
 const PUTS_MAX = 200
-// Parts grow with the file up to this size, so that the first answer has all of them: of files up to 100 GiB. 10 MB/s send one in a minute.
+// Parts grow with the file up to this size, so that the first response has all of them: of files up to 100 GiB. At 10 MB/s, such a part
+// takes a minute.
 const LARGE_PART_BYTES = 512 * MIB
 // A signature takes up to 2 ms of CPU time.
 const SIGNED_AT_ONCE = 8
@@ -32,9 +33,9 @@ interface NamedObject {
 }
 
 /**
- * Begins a multipart upload, or continues one, and signs the requests that put its first missing parts: one or more. The signatures cover key and length. A single PUT would
- * make an object at once, and its URL could not be revoked: the parts are no object until they are joined, and their URLs stop working
- * when the upload is aborted.
+ * Begins a multipart upload, or continues one, and signs the requests that put its first missing parts: one or more. The signatures
+ * cover key and length. A single PUT would make an object at once, and its URL could not be revoked: the parts are no object until they
+ * are joined, and their URLs stop working when the upload is aborted.
  *
  * @throws Problem 503
  */
