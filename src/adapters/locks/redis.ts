@@ -51,11 +51,7 @@ export function redisLocks(
   }
 
   return {
-    async share<T>(
-      name: string,
-      work: (signal: AbortSignal) => Promise<T>,
-      options: ShareOptions,
-    ) {
+    async share<T>(name: string, work: (signal: AbortSignal) => Promise<T>, options: ShareOptions) {
       return (await works.join(name, () => begin(name, work, options), options.signal)) as T
     },
     close: () => subscriber.close(),

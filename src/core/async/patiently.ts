@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises'
  * @throws the error of the last try; `signal.reason`
  */
 export async function patiently<T>(
-  work: (failures: number) => Promise<T>,
+  work: () => Promise<T>,
   {
     tries,
     retryMs,
@@ -24,7 +24,7 @@ export async function patiently<T>(
 ): Promise<T> {
   for (let failures = 0; ; failures += 1) {
     try {
-      return await work(failures)
+      return await work()
     } catch (error) {
       signal?.throwIfAborted()
       if (failures + 1 >= tries || isFinal(error)) throw error

@@ -96,7 +96,7 @@ export function createResumableOriginals({
       return store({ ...complete, record: { ...record, fileId } })
     }
     const { link, folder, annotations } = record
-    const patience: Patience = record.direct ? patienceFor(record.size, signal) : (step) => step()
+    const patience: Patience = record.direct ? patienceFor(record.size, { signal }) : (step) => step()
     const files = only(fileOf(complete, what, patience))
     const request = { files, id: record.fileId, sniffed: what, patience, signal }
     if (link !== undefined) await signedLinks.upload(signedLinks.reopen(link), request)

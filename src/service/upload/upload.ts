@@ -77,10 +77,7 @@ export function createUpload({
   /** Notes `pending` in the index, then puts the bytes into the bucket. */
   async function store(
     file: IncomingFile,
-    context: Pick<
-      UploadRequest,
-      'client' | 'check' | 'id' | 'sniffed' | 'maxBytes' | 'linkRules' | 'begin'
-    > &
+    context: Pick<UploadRequest, 'client' | 'check' | 'id' | 'sniffed' | 'maxBytes' | 'linkRules' | 'begin'> &
       Steps & { folder: string; begun: BegunFile[] },
   ) {
     const { client, bucket, begun, check, id, patience, signal } = context

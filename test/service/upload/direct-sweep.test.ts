@@ -6,13 +6,14 @@ import { storedKey } from '../../../src/core/files/object-key.ts'
 import { resumablePiece, resumableRecordKey } from '../../../src/core/files/resumable-key.ts'
 import type { Bucket } from '../../../src/core/ports/bucket.ts'
 import type { ClientStore } from '../../../src/core/ports/client-store.ts'
+import type { Locks, ShareOptions } from '../../../src/core/ports/locks.ts'
 import { unavailable } from '../../../src/core/problem.ts'
 import { createSweepPuts } from '../../../src/service/maintenance/sweep-partial-writes.ts'
 import { createAssemble } from '../../../src/service/upload/direct/assemble.ts'
-import { finishLimitMs, firstPartMs } from '../../../src/service/upload/direct/times.ts'
+import { firstPartMs } from '../../../src/service/upload/direct/times.ts'
 import { createResumablePieces } from '../../../src/service/upload/pieces.ts'
 import { readResumable, writeResumable } from '../../../src/service/upload/resumable-record.ts'
-import type { Storing } from '../../../src/service/upload/storing.ts'
+import { createStoring, type Storing } from '../../../src/service/upload/storing.ts'
 import { createSweepResumables } from '../../../src/service/upload/sweep-resumables.ts'
 import { S3_EMBEDDED, stoppedAtTheEnd } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -55,23 +56,24 @@ describe('the sweep of large direct uploads', function () {
     const pieces = createResumablePieces(bucket)
     const ref = { clientId: 'first', id: '1111111111111111111111' }
     const finished: string[] = []
-    let end = () => {}
-    const storing: Pick<Storing, 'finish' | 'endOf' | 'expire'> = {
+    const ends: Array<() => void> = []
+    let own = ''
+    const storing: Pick<Storing, 'finish' | 'isStoring' | 'endOf' | 'expire'> = {
+      isStoring: ({ id }) => id === own,
       endOf: async () => ({ at: Number.POSITIVE_INFINITY, isJoined: false }),
       expire: async () => false,
       finish(_client, { id }) {
         finished.push(id)
         return new Promise((resolve) => {
-          end = () => resolve(storedKey('image/png/7uLqEUXG4WpoGGa38h2U9Z.png'))
+          ends.push(() => resolve(storedKey('image/png/7uLqEUXG4WpoGGa38h2U9Z.png')))
         })
       },
     }
     const begun = await begunDirect(service, { name: 'a.bin', size: BYTES.length })
     const record = await readResumable(bucket, { ...ref, id: begun.id })
     if (!record?.direct) throw new Error('no record')
-    const { key } = resumablePiece(ref, { start: 0, end: BYTES.length })
-    await bucket.put(key, Readable.from([BYTES]), { mediaType: 'a/b' })
-    await writeResumable(bucket, ref, { ...record, direct: { ...record.direct, isComplete: true } })
+    const complete = { ...record, direct: { ...record.direct, isComplete: true as const } }
+    await writeResumable(bucket, ref, complete)
     let at = 0
     const options = { bucket, clients, storing, pieces, expireMs: HOUR_MS, log: recordLog() }
     const sweep = createSweepResumables({ ...options, largeBytes: BYTES.length, now: () => at })
@@ -79,13 +81,19 @@ describe('the sweep of large direct uploads', function () {
     at += HOUR_MS
     expect(await sweep()).to.equal(0)
     expect(finished).to.deep.equal([ref.id])
-    end()
+    // Two at a time, in addition to those of requests.
+    const [second, third, fourth] = ['2', '3', '4'].map((digit) => digit.repeat(22))
+    own = second ?? ''
+    for (const id of [second, third, fourth]) await writeResumable(bucket, { ...ref, id: id ?? '' }, complete)
+    at += HOUR_MS
+    await sweep()
+    expect(finished).to.have.members([ref.id, third])
+    for (const end of ends.splice(0)) end()
     await eventually(async () => {
-      at += HOUR_MS
       await sweep()
-      expect(finished).to.deep.equal([ref.id, ref.id])
+      expect(finished).to.include(fourth)
     })
-    end()
+    for (const end of ends.splice(0)) end()
   })
 })
 
@@ -111,7 +119,10 @@ describe('the end of a direct upload', () => {
   it('does not come for one whose parts are joined', async () => {
     const partsOf = async () => []
     expect(await endOf({ partsOf, find: async () => ({}) as Asset })).to.include({ isJoined: true })
-    expect(await endOf({ partsOf, find: async () => undefined })).to.deep.equal({ at: idleMs, isJoined: false })
+    expect(await endOf({ partsOf, find: async () => undefined })).to.deep.equal({
+      at: idleMs,
+      isJoined: false,
+    })
   })
 
   it('comes without the permission to list parts, but not by an outage', async () => {
@@ -136,6 +147,7 @@ describe('the sweep of old direct uploads', function () {
     const calls: string[] = []
     let isJoined = true
     const storing = {
+      isStoring: () => false,
       endOf: async () => ({ at: 0, isJoined }),
       async finish() {
         calls.push('finish')
@@ -159,10 +171,26 @@ describe('the sweep of old direct uploads', function () {
   })
 })
 
+/** The limits under which the file of a direct upload of this size is stored. */
+async function limitsOf(size: number) {
+  let limits: ShareOptions | undefined
+  const locks: Locks = {
+    share(_name, _work, options) {
+      limits = options
+      return Promise.reject(new Error('locked'))
+    },
+  }
+  type Options = Parameters<typeof createStoring>[0]
+  const { finish } = createStoring({ locks, expireMs: HOUR_MS } as Options)
+  await rejection(finish({ id: 'first' } as Client, { clientId: 'first', id: '1' }, { size }))
+  return limits && { limitMs: limits.limitMs, leaseMs: limits.leaseMs }
+}
+
 describe('the time of a direct upload', () => {
-  it('grows with its size', () => {
-    expect(finishLimitMs({ size: 78 * GIB })).to.equal(HOUR_MS)
-    expect(finishLimitMs({ size: 780 * GIB })).to.equal(10 * HOUR_MS)
+  it('grows with its size', async () => {
+    expect(await limitsOf(3 * GIB)).to.deep.equal({ limitMs: HOUR_MS, leaseMs: undefined })
+    expect(await limitsOf(78 * GIB)).to.deep.equal({ limitMs: HOUR_MS, leaseMs: 60_000 })
+    expect(await limitsOf(780 * GIB)).to.deep.equal({ limitMs: 10 * HOUR_MS, leaseMs: 60_000 })
     expect(firstPartMs({ size: 3 * GIB })).to.equal(600_000)
     expect(firstPartMs({ size: 6.25 * GIB })).to.equal(1_200_000)
     expect(firstPartMs({ size: 5120 * GIB })).to.equal(HOUR_MS)

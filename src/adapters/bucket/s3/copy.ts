@@ -146,13 +146,12 @@ async function copyParts(
     const withinMs = SILENCE_MS + COMPLETE_MS_PER_PART * Parts.length
     // Without the signal: an interrupted request would leave it unknown whether the object exists.
     const send = (abortSignal: AbortSignal) => calls.send(command, { abortSignal })
-    const complete = async (failures: number) => {
+    const complete = async () => {
       try {
         confirmed(await patience.responseOf(send, { withinMs }))
       } catch (error) {
-        // The response to an earlier try was lost, if the object exists.
-        if (failures === 0 || !isNoUpload(error)) throw error
-        if ((await find(clients, { Bucket, Key }))?.size !== size) throw error
+        // If the object exists, the response to an earlier try was lost, perhaps to one of the SDK.
+        if (!isNoUpload(error) || (await find(clients, { Bucket, Key }))?.size !== size) throw error
       }
     }
     await patiently(complete, { ...tried, signal: undefined })

@@ -10,9 +10,12 @@ export const PATIENT = { tries: 7, retryMs: 1000 }
 /** Runs a step of storing a file, and runs it again where that helps. */
 export type Patience = <T>(step: () => Promise<T>) => Promise<T>
 
-/** For a direct upload of this size: the steps of a large one are tried for a minute. @param signal ends the tries */
-export function patienceFor(size: number, signal: AbortSignal): Patience {
-  return (step) => (size < LARGE_BYTES ? step() : patiently(step, { ...PATIENT, signal, isFinal }))
+/** For a direct upload of this size: the steps of a large one are tried for a minute. @param options.signal ends the tries */
+export function patienceFor(
+  size: number,
+  { signal, retryMs = PATIENT.retryMs }: { signal: AbortSignal; retryMs?: number },
+): Patience {
+  return (step) => (size < LARGE_BYTES ? step() : patiently(step, { ...PATIENT, retryMs, signal, isFinal }))
 }
 
 /** Whether a repetition after this error would be in vain. */

@@ -85,6 +85,33 @@ describe('s3: a copy in parts', function () {
     expect(await rejection(copy(PART))).to.have.property('status', 503)
   })
 
+  it('is complete when only the response to its last request was lost', async () => {
+    await put(s3.bucket, VIDEO, bytesOf(2 * PART).source, { mediaType: 'video/mp4' })
+    let isLost = false
+    s3.proxy.decide(({ method, query }) => {
+      if (method !== 'POST' || !query.has('uploadId') || isLost) return undefined
+      isLost = true
+      return { kind: 'pass', lost: true }
+    })
+    expect(await copy(PART)).to.equal(true)
+    expect(isLost).to.equal(true)
+    expect(await s3.names()).to.deep.equal([COPY, VIDEO])
+  })
+
+  it('is a failure, and no missing object, when another program aborts it', async () => {
+    await put(s3.bucket, VIDEO, bytesOf(2 * PART).source, { mediaType: 'video/mp4' })
+    const tries: string[] = []
+    s3.proxy.decide(({ method, query }) => {
+      if (method !== 'POST' || !query.has('uploadId')) return undefined
+      tries.push(method)
+      const body = '<Error><Code>NoSuchUpload</Code></Error>'
+      return { kind: 'answer', status: 404, headers: { 'Content-Type': 'application/xml' }, body }
+    })
+    const long = { longBytes: 2 * PART, retryMs: 1 }
+    expect(await rejection(copy(PART, undefined, long))).to.have.property('status', 503)
+    expect(tries).to.have.lengthOf(1)
+  })
+
   it('leaves nothing when the signal aborts', async () => {
     await put(s3.bucket, VIDEO, bytesOf(2 * PART).source, { mediaType: 'video/mp4' })
     const controller = new AbortController()

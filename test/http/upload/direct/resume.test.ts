@@ -129,25 +129,28 @@ describe('direct uploads that are interrupted', function () {
     expect(tus.status).to.equal(413)
   })
 
-  itLong('get new URLs when theirs have expired, until no part has arrived for the time of an upload', async () => {
-    const service = await start({ env: { RESUMABLE_UPLOAD_TTL_SECONDS: '4' } })
-    const begunAt = Date.now()
-    const idle = await begunDirect(service, { name: 'a.bin', size: SMALL.length })
-    const begun = await begunDirect(service, { name: 'a.bin', size: BYTES.length })
-    const [first] = begun.requests
-    if (!first) throw new Error('no request')
-    await pause(5000)
-    expect(await put(first, BYTES)).to.equal(403)
-    const rest = await restOf(service, begun)
-    expect(Date.parse(rest.expiresAt)).to.be.within(Date.now(), begunAt + 8500)
-    await putAll(rest, BYTES)
-    await pause(Math.max(0, begunAt + 8500 - Date.now()))
-    expectProblem(await askRest(service, idle), 410, 'upload_expired')
-    await command(service, 'sweep', {})
-    const later = await restOf(service, begun)
-    expect(Date.parse(later.expiresAt)).to.be.greaterThan(begunAt + 12_000)
-    expect(recordOf(await completeDirect(service, begun)).size).to.equal(BYTES.length)
-  })
+  itLong(
+    'get new URLs when theirs have expired, until no part has arrived for the time of an upload',
+    async () => {
+      const service = await start({ env: { RESUMABLE_UPLOAD_TTL_SECONDS: '4' } })
+      const begunAt = Date.now()
+      const idle = await begunDirect(service, { name: 'a.bin', size: SMALL.length })
+      const begun = await begunDirect(service, { name: 'a.bin', size: BYTES.length })
+      const [first] = begun.requests
+      if (!first) throw new Error('no request')
+      await pause(5000)
+      expect(await put(first, BYTES)).to.equal(403)
+      const rest = await restOf(service, begun)
+      expect(Date.parse(rest.expiresAt)).to.be.within(Date.now(), begunAt + 8500)
+      await putAll(rest, BYTES)
+      await pause(Math.max(0, begunAt + 8500 - Date.now()))
+      expectProblem(await askRest(service, idle), 410, 'upload_expired')
+      await command(service, 'sweep', {})
+      const later = await restOf(service, begun)
+      expect(Date.parse(later.expiresAt)).to.be.greaterThan(begunAt + 12_000)
+      expect(recordOf(await completeDirect(service, begun)).size).to.equal(BYTES.length)
+    },
+  )
 
   itLong('need no part again after a process died that had joined them', async () => {
     let fails = false
