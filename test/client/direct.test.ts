@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { writeFile } from 'node:fs/promises'
+import { truncate, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -15,6 +15,7 @@ import {
   type UploadProgress,
   uploadToLink,
 } from '../../client/index.ts'
+import { openPath } from '../../client/upload/path.ts'
 import { EMBEDDED } from '../support/backend.ts'
 import { S3_EMBEDDED, stoppedAtTheEnd } from '../support/backends.ts'
 import { eventually } from '../support/eventually.ts'
@@ -90,6 +91,30 @@ describe('direct uploads of the client library', function () {
     expect(await files.get(record)).to.deep.include({ sha256: sha256(BYTES), tags: ['x'] })
     expect([progress[0], progress.at(-1)]).to.deep.equal([0, BYTES.length])
     expect(progress).to.deep.equal(progress.toSorted((one, other) => one - other))
+  })
+
+  it('hold no large part of a path in memory', async () => {
+    const path = join(service.dataDir, 'large.bin')
+    await writeFile(path, '')
+    await truncate(path, 100 * MIB)
+    const source = await openPath(path, undefined)
+    const { bytes, isLast } = await source.chunk(60 * MIB, 40 * MIB)
+    expect([bytes.size, isLast]).to.deep.equal([40 * MIB, true])
+    await truncate(path, MIB)
+    // It is read only now.
+    expect(await rejection(bytes.arrayBuffer())).to.have.property('name', 'NotReadableError')
+    expect(String(await rejection(source.chunk(0, 40 * MIB)))).to.include('was changed')
+    await source.close()
+    // In case of a redirect, fetch would hold it.
+    const redirects = new Set<unknown>()
+    const noted: typeof fetch = (url, init) => {
+      if (init?.method === 'PUT') redirects.add(init.redirect)
+      return fetch(url, init)
+    }
+    const { url: baseUrl, tokens } = service
+    const { files } = createClient({ baseUrl, secret: tokens.secretClientToken, fetch: noted })
+    await files.upload(BYTES, { direct: true })
+    expect([...redirects]).to.deep.equal(['error'])
   })
 
   it('end when the service never finds the parts that the bucket has accepted', async () => {

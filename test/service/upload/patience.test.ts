@@ -21,15 +21,14 @@ describe('the steps after the bytes of a file', () => {
       failures.add(step)
       throw unavailable(step)
     }
-    const { storage } = await start({
-      wrapStorage: wrapBuckets(({ put }) => ({
-        async put(key, bytes, options) {
-          if (key.startsWith(recordPrefix)) failOnce('record')
-          return put(key, bytes, options)
-        },
-      })),
-    })
-    const { index, buckets } = storage
+    const { storage } = await start()
+    const failing = wrapBuckets(({ put }) => ({
+      async put(key, bytes, options) {
+        if (key.startsWith(recordPrefix)) failOnce('record')
+        return put(key, bytes, options)
+      },
+    }))
+    const { index, buckets } = failing(storage)
     const upload = createUpload({
       ...{ index, buckets, decodable: {}, maxBytes: 100, streamedMaxBytes: 100 },
       originalEvents: { stored() {} } as never,
