@@ -48,7 +48,7 @@ export async function openPath(path: string, name: string | undefined): Promise<
   }
 }
 
-async function statOf(file: Awaited<ReturnType<FileSystem['open']>>, path: string) {
+async function statOf(file: Awaited<ReturnType<FileSystem['promises']['open']>>, path: string) {
   const stats = await file.stat()
   if (stats.isFile()) return stats
   await file.close()

@@ -117,6 +117,19 @@ describe('direct uploads of the client library', function () {
     expect([...redirects]).to.deep.equal(['error'])
   })
 
+  it('wait for a file that is being stored while the service restarts, and not before', async () => {
+    const answers = [202, 500].map((status) => new Response('{}', { status, headers: { 'Retry-After': '0' } }))
+    const { files, kinds } = watched(service, (kind) =>
+      kind === 'POST direct' && kinds.length > 2 ? answers.shift() : undefined,
+    )
+    const options = { direct: true, resumableFromBytes: 10 }
+    expect((await files.upload(BYTES.subarray(0, 100), options)).size).to.equal(100)
+    expect(kinds).to.deep.equal(['POST direct', 'PUT bucket', ...Array(3).fill('POST direct')])
+    kinds.length = 0
+    answers.push(new Response('', { status: 500 }))
+    expect(await rejection(files.upload(BYTES.subarray(0, 100), options))).to.have.property('status', 500)
+  })
+
   it('end when the service never finds the parts that the bucket has accepted', async () => {
     const blind = await start({
       wrapStorage: wrapBuckets((bucket) => ({ ...oneByOne(bucket), partsOf: async () => [] })),

@@ -33,6 +33,8 @@ interface Begun {
 
 // How often the missing requests are signed again while no part arrives.
 const ROUNDS = 5
+// How often in a row the service may fail while it stores a file.
+const FAILURES = 10
 const NOT_LISTED = 'The service does not find the parts that the bucket has accepted.'
 
 /**
@@ -200,8 +202,19 @@ async function complete({ api, signal }: Caller, { url, isLink }: Created): Prom
     isIdempotent: true,
     signal,
   } as const
-  for (;;) {
-    const response = await withinRate(() => api.send(request), signal)
+  let isStoring = false
+  for (let failures = 0; ; ) {
+    const response = await withinRate(() => api.send(request), signal).catch((error: unknown) => {
+      failures += 1
+      // A large file is stored for hours, also while the service restarts. Each failure has been tried for a minute.
+      if (!isStoring || failures === FAILURES || !(error instanceof SluiceError) || !isTransient(error)) throw error
+    })
+    if (!response) {
+      await wait(backoffMs(failures), signal)
+      continue
+    }
+    failures = 0
+    isStoring = true
     const [record] = response.status === 200 ? ((await response.json()) as FileRecord[]) : []
     if (record) return record
     if (response.status !== 202)

@@ -25,10 +25,10 @@ const PARTS_MAX = 10_000
 const PARTS_AT_ONCE = 4
 // S3 responds when all bytes are copied: this allows for 4 MiB/s.
 const COPY_MS = 30_000
-// S3 copies some 100 MB/s per part, so 5 TiB take an hour. A copy that takes so long must survive a short outage: its requests are
+// S3 copies some 100 MB/s per part, so 5 TiB take two hours. A copy that takes so long must survive a short outage: its requests are
 // tried for a minute.
 const LONG_BYTES = 8 * 1024 * MIB
-const LONG_PARTS_AT_ONCE = 16
+const LONG_PARTS_AT_ONCE = 8
 const LONG_TRIES = 7
 const RETRY_MS = 1000
 const COMPLETE_MS_PER_PART = 20
