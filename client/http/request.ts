@@ -83,7 +83,17 @@ export function createApi({
   const urlOf = (path: string) => (path.startsWith('/') ? `${baseUrl}${path}` : path)
 
   async function attempt(request: ApiRequest, signal: AbortSignal | undefined): Promise<Response> {
-    const { method = 'GET', path, query = {}, headers = {}, json, body, redirect, isAnonymous, onSent } = request
+    const {
+      method = 'GET',
+      path,
+      query = {},
+      headers = {},
+      json,
+      body,
+      redirect,
+      isAnonymous,
+      onSent,
+    } = request
     const url = withQuery(urlOf(path), query)
     const token = isAnonymous ? undefined : authorization()
     const init: RequestInit = {

@@ -118,7 +118,9 @@ describe('direct uploads of the client library', function () {
   })
 
   it('wait for a file that is being stored while the service restarts, and not before', async () => {
-    const answers = [202, 500].map((status) => new Response('{}', { status, headers: { 'Retry-After': '0' } }))
+    const answers = [202, 500].map(
+      (status) => new Response('{}', { status, headers: { 'Retry-After': '0' } }),
+    )
     const { files, kinds } = watched(service, (kind) =>
       kind === 'POST direct' && kinds.length > 2 ? answers.shift() : undefined,
     )

@@ -207,7 +207,8 @@ async function complete({ api, signal }: Caller, { url, isLink }: Created): Prom
     const response = await withinRate(() => api.send(request), signal).catch((error: unknown) => {
       failures += 1
       // A large file is stored for hours, also while the service restarts. Each failure has been tried for a minute.
-      if (!isStoring || failures === FAILURES || !(error instanceof SluiceError) || !isTransient(error)) throw error
+      if (!isStoring || failures === FAILURES || !(error instanceof SluiceError) || !isTransient(error))
+        throw error
     })
     if (!response) {
       await wait(backoffMs(failures), signal)

@@ -64,7 +64,14 @@ export async function sendParts(
     const { bytes } = await source.chunk(start, size)
     const onSent = (count: number) => report(i, Math.min(count, size))
     // For a redirect, fetch in Node would hold all that it has sent in memory. URLs are signed for the address of the bucket.
-    const request = { method, path: url, headers, isAnonymous: true, redirect: 'error', retries: false } as const
+    const request = {
+      method,
+      path: url,
+      headers,
+      isAnonymous: true,
+      redirect: 'error',
+      retries: false,
+    } as const
     await api.send({ ...request, kind: 'transfer', body: bytes, onSent, signal: end.signal })
     report(i, size)
   }

@@ -6,6 +6,7 @@ import { s3Buckets } from '../../../../src/adapters/bucket/s3/s3.ts'
 import { Problem } from '../../../../src/core/problem.ts'
 import { bucketCopyContract } from '../../../contracts/bucket-copy.ts'
 import { rejection } from '../../../support/rejection.ts'
+import type { Fate } from '../../../support/servers/s3-proxy.ts'
 import { s3Server } from '../../../support/servers/s3-server.ts'
 import { bytesOf, digestOf, MIB, onS3, put, VIDEO } from '../s3-setup.ts'
 
@@ -32,6 +33,12 @@ describe('s3: a copy in parts', function () {
       signal,
       ...long,
     })
+  const noUpload: Fate = {
+    kind: 'answer',
+    status: 404,
+    headers: { 'Content-Type': 'application/xml' },
+    body: '<Error><Code>NoSuchUpload</Code></Error>',
+  }
   const parts = () => s3.proxy.seen.filter(({ query }) => query.has('partNumber')).length
 
   it('has all bytes and the properties of the object, and no byte passes through the service', async () => {
@@ -89,7 +96,8 @@ describe('s3: a copy in parts', function () {
     await put(s3.bucket, VIDEO, bytesOf(2 * PART).source, { mediaType: 'video/mp4' })
     let isLost = false
     s3.proxy.decide(({ method, query }) => {
-      if (method !== 'POST' || !query.has('uploadId') || isLost) return undefined
+      if (method !== 'POST' || !query.has('uploadId')) return undefined
+      if (isLost) return noUpload
       isLost = true
       return { kind: 'pass', lost: true }
     })
@@ -104,8 +112,7 @@ describe('s3: a copy in parts', function () {
     s3.proxy.decide(({ method, query }) => {
       if (method !== 'POST' || !query.has('uploadId')) return undefined
       tries.push(method)
-      const body = '<Error><Code>NoSuchUpload</Code></Error>'
-      return { kind: 'answer', status: 404, headers: { 'Content-Type': 'application/xml' }, body }
+      return noUpload
     })
     const long = { longBytes: 2 * PART, retryMs: 1 }
     expect(await rejection(copy(PART, undefined, long))).to.have.property('status', 503)
