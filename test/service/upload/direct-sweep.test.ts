@@ -87,11 +87,12 @@ describe('the sweep of large direct uploads', function () {
     for (const id of [second, third, fourth]) await writeResumable(bucket, { ...ref, id: id ?? '' }, complete)
     at += HOUR_MS
     await sweep()
-    expect(finished).to.have.members([ref.id, third])
+    // The third or the fourth one, which are looked at together.
+    expect(finished).to.have.lengthOf(2).and.not.include(own)
     for (const end of ends.splice(0)) end()
     await eventually(async () => {
       await sweep()
-      expect(finished).to.include(fourth)
+      expect(finished).to.include.members([third, fourth])
     })
     for (const end of ends.splice(0)) end()
   })
