@@ -76,8 +76,18 @@ function forMachine(name: string, value: unknown, limits: MachineLimits): unknow
   return memoryDefault({ min: MIN_MEMORY_BYTES, most: Number(value) }, limits)
 }
 
-// S3 accepts 10,000 parts, and ours have 8 MiB.
-const S3_MAX_BYTES = 10_000 * 8 * 1024 ** 2
+// The largest object of S3, which clients can send straight to the bucket.
+const S3_MAX_BYTES = 5 * 1024 ** 4
+// S3 accepts 10,000 parts, and those of a stream of unknown length have 8 MiB: more would take more memory for each upload.
+const S3_STREAMED_MAX_BYTES = 10_000 * 8 * 1024 ** 2
+
+/** The maximum size of a file whose bytes pass through the service, in bytes. */
+export function streamedMaxBytes({
+  S3_BUCKET,
+  UPLOAD_MAX_BYTES,
+}: Pick<Config, 'S3_BUCKET' | 'UPLOAD_MAX_BYTES'>): number {
+  return S3_BUCKET ? Math.min(UPLOAD_MAX_BYTES, S3_STREAMED_MAX_BYTES) : UPLOAD_MAX_BYTES
+}
 
 /** Valid values that contradict each other. */
 function contradictions(given: Environment, values: Record<string, unknown>): string[] {

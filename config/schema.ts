@@ -65,7 +65,7 @@ export const VARIABLES = {
     min: 1,
     unit: 'bytes',
     default: 5 * GIB,
-    help: 'Maximum size of an uploaded file.',
+    help: 'Maximum size of an uploaded file. With S3 at most 5 TiB, and 78 GiB for files that pass through Sluice.',
   }),
   UPLOAD_MAX_FILES: integer({
     min: 1,
@@ -79,7 +79,7 @@ export const VARIABLES = {
     max: 31_536_000,
     unit: 'seconds',
     default: 86_400,
-    help: 'Lifetime of an incomplete resumable upload, from its creation.',
+    help: 'Lifetime of an incomplete resumable upload, from its creation. For a direct upload, from its last part, and up to an hour longer.',
   }),
   SEND_104: oneOf({
     words: ['0', '1'],

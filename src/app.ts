@@ -188,7 +188,7 @@ async function openApp(
     tus: {
       resumables,
       handover: backends.handover,
-      maxBytes: config.UPLOAD_MAX_BYTES,
+      maxBytes: services.streamedMaxBytes,
       expireMs: config.RESUMABLE_UPLOAD_TTL_SECONDS * 1000,
       sends104: config.SEND_104 === '1',
     },

@@ -145,7 +145,7 @@ async function buildServices(opened: Backends, options: ServicesOptions) {
   const evict = createEvict({ index, buckets })
   const removeDerivatives = createRemoveDerivatives({ index, buckets, originals, evict })
   const sweep = createSweep({ index, buckets, clients: store, removals, agree, log })
-  const sweepPuts = createSweepPuts({ buckets, clients: store, log })
+  const sweepPuts = createSweepPuts({ buckets, bucket: firstBucket, clients: store, log })
   const uploads = openUploads({
     backends,
     config,

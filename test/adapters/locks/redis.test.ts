@@ -203,6 +203,15 @@ describe('redis: a lock', () => {
     })
   })
 
+  it('has the lease that its caller decides', async () => {
+    const one = work()
+    const asked = locksOn(redis).share('k', one.does, { limitMs, leaseMs: 60_000 })
+    await one.begun()
+    expect(await redis.client.pttl(`${keyPrefix}lock:{k}`)).to.be.greaterThan(LEASE_MS)
+    one.end('done')
+    expect(await asked).to.equal('done')
+  })
+
   itLong('has a lease of ten seconds, renewed three times in that time, and leaves no key', async () => {
     const begunAfter = Date.now()
     const [locks, elsewhere] = [redisLocks(redis, { keyPrefix }), redisLocks(other, { keyPrefix })]

@@ -244,9 +244,9 @@ onTwoBackends('a separate bucket for one client', (start, backend, itOnce) => {
       await s3.client.send(new CreateMultipartUploadCommand({ Bucket: bucket, Key: name }))
     const { buckets } = service.storage
     const clients = [service.app.clients.ofToken(client.tokens.clientToken)]
-    expect(await buckets.sweep(60_000, clients)).to.equal(0)
-    expect(await buckets.sweep(-60_000, clients)).to.be.at.least(1)
-    expect(await buckets.sweep(-60_000, clients)).to.equal(0)
+    expect(await buckets.sweep(60_000, { clients })).to.equal(0)
+    expect(await buckets.sweep(-60_000, { clients })).to.be.at.least(1)
+    expect(await buckets.sweep(-60_000, { clients })).to.equal(0)
   })
 
   itOnce(
