@@ -3,6 +3,8 @@ import { type LoadOptions, loadEverything } from './plugins.ts'
 import { openServices, type ServicesOptions } from './services.ts'
 import { operatorCommands } from './sources/imports.ts'
 
+export { backupCommands } from './backup/commands.ts'
+
 /** The commands of an operator, without a running server. */
 export interface Operator {
   commands: Commands
