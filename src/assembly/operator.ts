@@ -5,6 +5,8 @@ import { openServices, type ServicesOptions } from './services.ts'
 import { operatorCommands } from './sources/imports.ts'
 import { openTransformations } from './transforms.ts'
 
+export { backupCommands } from './backup/commands.ts'
+
 /** The commands of an operator, without a running server. */
 export interface Operator {
   commands: Commands

@@ -1,4 +1,5 @@
 import { AbortMultipartUploadCommand, ListMultipartUploadsCommand } from '@aws-sdk/client-s3'
+import { isOfBackup } from '../../../core/backup/place.ts'
 import { parseKey } from '../../../core/files/object-key.ts'
 import { resumableMeaning } from '../../../core/files/resumable-key.ts'
 import type { SweepOptions } from '../../../core/ports/bucket.ts'
@@ -44,7 +45,7 @@ export async function abortUploads(
     const page = await patience.responseOf((abortSignal) => calls.send(list, { abortSignal }))
     for (const { Key = '', UploadId, Initiated } of page.Uploads ?? []) {
       const key = rootAround(Key, prefix).keyOf(Key) ?? ''
-      const ours = (parseKey(key) ?? resumableMeaning(key)) !== undefined
+      const ours = (parseKey(key) ?? resumableMeaning(key)) !== undefined || isOfBackup(key)
       if (!ours || !Initiated || Initiated.getTime() > begunBefore) continue
       if (await continues?.(key)) continue
       const abort = new AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId })
