@@ -29,7 +29,7 @@ for (const [what, redis] of Object.entries(REDIS))
     it('delivers no byte of a deleted file: here after the answer, elsewhere after 200 ms', async function () {
       // A thousand deletes on a busy machine.
       this.timeout(600_000)
-      const deletes = sized(8, 1000)
+      const deletes = sized(5, 1000)
       const atOnce = 5
       const late: string[] = []
       for (let done = 0; done < deletes; done += atOnce) {

@@ -189,7 +189,8 @@ export const S3_CLUSTER: Backend = {
   name: 'S3, Redis Cluster',
   async env(dataDir) {
     await clusterOf(dataDir)
-    return { ...(await S3_REDIS.env(dataDir)), INDEX_PARTITIONS: '64' }
+    // The cache in memory would need twice as many connections.
+    return { ...(await S3_REDIS.env(dataDir)), INDEX_PARTITIONS: '64', HOT_CACHE_BYTES: '0' }
   },
 }
 

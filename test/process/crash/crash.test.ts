@@ -90,6 +90,8 @@ for (const repair of REPAIRS) {
   const { by, backend } = repair
   const tried = { onS3: S3_REDIS_STEPS, usual: USUAL_STEPS, usualOnS3: USUAL_STEPS_ON_S3 }
   const isTried = (step: string) => isTriedOn(backend, step, tried)
+  // In `npm test`, a cluster has only the form of two files and a delete.
+  const hasAll = backend !== S3_CLUSTER || sized(false, true)
   describe(`a killed process (${backend.name})`, function () {
     this.timeout(30_000)
     const start = stoppedAtTheEnd(startService)
@@ -137,8 +139,7 @@ for (const repair of REPAIRS) {
       })
     }
 
-    // The parts of a file do not depend on the index.
-    if (backend !== S3_CLUSTER || sized(false, true))
+    if (hasAll)
       crash('within a large file, half of which is in the bucket: no part of it is left', {
         prepare: async (dataDir) => ({ dataDir, mend: await prepare(dataDir) }),
         async work({ url, tokens }, { dataDir }) {
@@ -163,7 +164,7 @@ for (const repair of REPAIRS) {
 
     // A record is the commit: an index that has gone back a step looks the same, and then the sender has been told.
     const recordSteps = ['after bucket.put record', 'before index.finishUpload', 'after index.finishUpload']
-    for (const step of recordSteps.filter(isTried)) {
+    for (const step of recordSteps.filter((one) => hasAll && isTried(one))) {
       crash(`${step}: the file is stored, though its client got no response`, {
         step,
         prepare,

@@ -21,8 +21,8 @@ const JOBS = ['w=80', 'w=82', 'w=84']
 const WORKER = [join(PROJECT, 'dist', 'src', 'worker.js')]
 
 // Each request is sent at most as often as this, so that it takes less CPU time while a failure is not yet noticed.
-const PAUSE_MS = 150
-/** How often a request may fail when another server has taken over: for three seconds. Until then, it depends on the settings of Redis. */
+const PAUSE_MS = sized(300, 150)
+/** How often a request may fail when another server has taken over. Until then, it depends on the settings of Redis. */
 const MOST_TRIES = 20
 
 /** The number of requests that have each part of the index twice, where they take files of the parts in turn. */
@@ -345,7 +345,7 @@ for (const [what, { open, isInterrupted, succeed, isLong }] of Object.entries(FA
           if (!succeed) expectFewTries(seen.slice(from))
           await redis.comeBack()
           const until = seen.length
-          await eventually(() => expect(seen.length).to.be.above(until + 50))
+          await eventually(() => expect(seen.length).to.be.above(until + sized(20, 50)))
         } finally {
           await working.stop()
         }
