@@ -15,6 +15,8 @@ export function backupConnection(environment: Environment = process.env): Backup
     throw new Error(
       `${BACKUP_ACCESS_KEY_ID ? 'BACKUP_SECRET_ACCESS_KEY' : 'BACKUP_ACCESS_KEY_ID'} is not set: the two are a pair`,
     )
+  if (BACKUP_SESSION_TOKEN && !BACKUP_ACCESS_KEY_ID)
+    throw new Error('BACKUP_SESSION_TOKEN needs BACKUP_ACCESS_KEY_ID and BACKUP_SECRET_ACCESS_KEY')
   return {
     ...(BACKUP_S3_ENDPOINT ? { endpoint: BACKUP_S3_ENDPOINT } : {}),
     ...(BACKUP_S3_REGION ? { region: BACKUP_S3_REGION } : {}),

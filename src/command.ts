@@ -84,7 +84,9 @@ async function print(
   for (const [signal, code] of Object.entries(SIGNALS)) {
     const abort = () => {
       ended = code
-      interrupt.abort(new Error(`stopped by ${signal}; completed changes are not rolled back`))
+      const rest =
+        command in BACKUP_RESULTS ? 'run it again to continue' : 'completed changes are not rolled back'
+      interrupt.abort(new Error(`stopped by ${signal}; ${rest}`))
     }
     own.signals.once(signal, () => {
       if (!STOPPABLE.has(command) || stop.signal.aborted) return abort()

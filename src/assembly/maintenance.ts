@@ -1,8 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { deferred } from '../core/async/deferred.ts'
 import { every } from '../core/async/every.ts'
+import { FIRST_CLIENT_ID } from '../core/clients/client.ts'
 import type { Log } from '../core/log.ts'
 import type { Metrics } from '../core/ports/metrics.ts'
+import { endMigration } from '../service/backup/migration/target.ts'
 import type { Services } from './services.ts'
 
 const SWEEP_EVERY_MS = 60_000
@@ -40,7 +42,7 @@ export async function startMaintenance(
       if (!closing.signal.aborted)
         log.warn({ err: error }, 'the index of an older version could not be removed; it is retried')
     })
-  await backends.claimIndex()
+  await claimStorage(backends)
   const comparing = startComparing(services, observers)
   const running = [
     comparing,
@@ -59,6 +61,13 @@ export async function startMaintenance(
       await Promise.all(running.map((one) => one.stop()))
     },
   }
+}
+
+/** Makes the index and the bucket those of this version and service. @throws Error when a newer version uses the index */
+export async function claimStorage({ claimIndex, buckets }: Services['backends']): Promise<void> {
+  await claimIndex()
+  // Not earlier: a start that fails does not end a migration.
+  await endMigration(buckets.of({ id: FIRST_CLIENT_ID, token: '' }))
 }
 
 /**

@@ -1,6 +1,6 @@
 import { noMetrics } from '../adapters/metrics/none.ts'
 import type { MetricsReader } from '../core/ports/metrics.ts'
-import { startComparing } from './maintenance.ts'
+import { claimStorage, startComparing } from './maintenance.ts'
 import { type LoadOptions, loadEverything } from './plugins.ts'
 import { openServices, type ServicesOptions } from './services.ts'
 import { openTelemetry } from './telemetry/telemetry.ts'
@@ -49,7 +49,7 @@ export async function openMediaWorker(
     loaded,
     metrics,
   })
-  await services.backends.claimIndex()
+  await claimStorage(services.backends)
   media.work()
   recompression?.work()
   const clientUpdates = services.followClients()

@@ -1,11 +1,16 @@
 import { noMetrics } from '../adapters/metrics/none.ts'
-import type { Commands } from '../core/command.ts'
+import { FIRST_CLIENT_ID } from '../core/clients/client.ts'
+import type { Command, Commands } from '../core/command.ts'
+import { endMigration } from '../service/backup/migration/target.ts'
 import { type LoadOptions, loadEverything } from './plugins.ts'
 import { openServices, type ServicesOptions } from './services.ts'
 import { operatorCommands } from './sources/imports.ts'
 import { openTransformations } from './transforms.ts'
 
 export { backupCommands } from './backup/commands.ts'
+
+// They do not end a migration to this bucket, since they change nothing in it.
+const READ_ONLY = ['check', 'client list', 'client show', 'usage', 'webhook list']
 
 /** The commands of an operator, without a running server. */
 export interface Operator {
@@ -26,8 +31,18 @@ export async function openOperator(
   const services = await openServices({ ...options, plugins: loaded.plugins })
   // Imported files of some clients must be decodable.
   const { pool } = openTransformations(services, { ...options, loaded, metrics: noMetrics })
+  const changing = (work: Command): Command => {
+    const first = services.backends.buckets.of({ id: FIRST_CLIENT_ID, token: '' })
+    return async (args, run) => {
+      await endMigration(first)
+      return work(args, run)
+    }
+  }
+  const commands = Object.entries(operatorCommands(services, options)).map(
+    ([name, work]) => [name, READ_ONLY.includes(name) ? work : changing(work)] as const,
+  )
   return {
-    commands: operatorCommands(services, options),
+    commands: Object.fromEntries(commands),
     async close() {
       await pool.close()
       await services.close({ graceMs: 0 })

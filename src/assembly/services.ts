@@ -18,7 +18,6 @@ import type { FileIndex } from '../core/ports/file-index.ts'
 import type { PluginSet } from '../pipeline/load/load.ts'
 import { presetChecker } from '../pipeline/plan/presets.ts'
 import { createHasFiles } from '../service/admin/has-files.ts'
-import { endMigration } from '../service/backup/migration/target.ts'
 import { createClients } from '../service/clients/clients.ts'
 import { createUrlKeys } from '../service/clients/url-keys.ts'
 import { createDeleteDerivatives } from '../service/derivatives/command.ts'
@@ -97,7 +96,6 @@ async function buildServices(opened: Backends, options: ServicesOptions) {
   const backends = tracing ? { ...opened, jobs: tracedJobs(opened.jobs, tracing) } : opened
   const first = { id: FIRST_CLIENT_ID, token: '' }
   const keys = await openAppKeys({ config, bucket: backends.buckets.of(first), log })
-  await endMigration(backends.buckets.of(first))
   const recovery = createRecovery(keys)
   const credentialsKey = keys('bucket credentials')
   const storage = {
@@ -149,7 +147,9 @@ async function buildServices(opened: Backends, options: ServicesOptions) {
   const sweep = createSweep({ index, buckets, clients: store, removals, agree, log })
   const sweepPuts = createSweepPuts({ buckets, bucket: firstBucket, clients: store, log })
   const uploads = openUploads({
-    ...{ backends, config, keys },
+    backends,
+    config,
+    keys,
     buckets,
     firstBucket,
     index,

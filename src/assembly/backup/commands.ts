@@ -6,7 +6,7 @@ import type { Commands } from '../../core/command.ts'
 import { foreignTest } from '../../core/foreign/foreign-path.ts'
 import { command, throttledProgress } from '../../service/admin/commands.ts'
 import { backUp } from '../../service/backup/backup.ts'
-import { listManifests } from '../../service/backup/manifest.ts'
+import { listManifests, totalsOf } from '../../service/backup/manifest.ts'
 import { migrate } from '../../service/backup/migration/migrate.ts'
 import { restore } from '../../service/backup/restore.ts'
 import { openInstallation } from './installation.ts'
@@ -69,10 +69,21 @@ export function backupCommands(options: { config: Config; connection: BackupConn
         return { ...result, settings }
       },
     ),
-    'restore --list': command(z.strictObject({ place }), async ({ place }): Promise<ListedBackup[]> => {
-      const { bucket } = await openTarget(place, { ...options, isReadOnly: true, clients: [] })
-      return (await listManifests(bucket)).map(({ at }) => ({ backup: new Date(at).toISOString() }))
-    }),
+    'restore --list': command(
+      z.strictObject({ place }),
+      async ({ place }, { signal }): Promise<ListedBackup[]> => {
+        const { bucket } = await openTarget(place, { ...options, isReadOnly: true, clients: [] })
+        const listed: ListedBackup[] = []
+        for (const manifest of await listManifests(bucket)) {
+          const totals = await totalsOf(bucket, manifest, { signal })
+          listed.push({
+            backup: new Date(manifest.at).toISOString(),
+            ...(totals ? { files: totals.files, notCopied: totals.notCopied } : {}),
+          })
+        }
+        return listed
+      },
+    ),
   }
 }
 

@@ -20,7 +20,7 @@ const FIRST = { id: FIRST_CLIENT_ID, token: '' }
 /**
  * Opens the files of an installation without its index, next to a running service or without one.
  *
- * @param options.mayBeNew whether an empty bucket is permitted
+ * @param options.mayBeNew whether an empty bucket is permitted. Otherwise, its disk may be read-only
  * @throws Error when there are no files, or S3 cannot be used
  */
 export async function openInstallation(
@@ -32,7 +32,7 @@ export async function openInstallation(
     throw new Error(`${folder} does not exist. Set DATA_DIR, or S3_BUCKET, to the value that the server has`)
   const common = config.S3_BUCKET
     ? await openS3Buckets(config.S3_BUCKET, config)
-    : await openDiskBuckets({ config, baseUrl: '', reserve: NO_RESERVE })
+    : await openDiskBuckets({ config, baseUrl: '', reserve: NO_RESERVE, isReadOnly: !mayBeNew })
   const secret = config.APP_SECRET ?? (await readAppSecret(join(config.DATA_DIR, 'app-secret')))
   // With a random key, the buckets of clients are unavailable, and reported as such.
   const key = secret === undefined ? randomBytes(32) : appKeys(secret)('bucket credentials')

@@ -1,5 +1,5 @@
 import { realpath } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { join, relative, sep } from 'node:path'
 import type { BackupConnection } from '../../../config/backup-target.ts'
 import type { Config } from '../../../config/load.ts'
 import { diskBuckets } from '../../adapters/bucket/disk/disk.ts'
@@ -108,7 +108,7 @@ async function outsideFolder(path: string, { config }: TargetOptions): Promise<s
   const real = await realpath(path)
   const dataDir = await realpath(config.DATA_DIR).catch(() => config.DATA_DIR)
   const below = relative(dataDir, real)
-  if (below === '' || !below.startsWith('..'))
+  if (below !== '..' && !below.startsWith(`..${sep}`))
     throw new Error(`${path} is in DATA_DIR, and would be lost with it. Choose a folder of another disk`)
   return real
 }

@@ -12,16 +12,19 @@ export async function openDiskBuckets({
   config,
   baseUrl,
   reserve,
+  isReadOnly = false,
 }: {
   config: Config
   baseUrl: string
   reserve: DiskReserve
+  isReadOnly?: boolean
 }): Promise<Buckets> {
-  await makeDataDir(config.DATA_DIR)
+  if (!isReadOnly) await makeDataDir(config.DATA_DIR)
   return diskBuckets({
     folder: join(config.DATA_DIR, 'bucket'),
     urlOf: (key, { token }) => bucketUrl(key, { baseUrl, token }),
     reserve,
+    isReadOnly,
   })
 }
 

@@ -8,6 +8,9 @@ export function isOfBackup(key: string): boolean {
   return /^(objects\/[0-9a-f]{2}\/[0-9a-f]{64}|manifests\/[0-9TZ.-]+\.jsonl\.gz)$/.test(key)
 }
 
+/** The objects of a backup that state whose it is, and which run is in progress. */
+export const backupKeys = { mark: storedKey('installation.json'), run: storedKey('run.json') }
+
 /** The mark of a bucket that a migration copies to, in the first client's root. A service that uses the bucket deletes it. */
 export const migrationKey = storedKey(`${RECORDS}/check/migration.json`)
 

@@ -82,6 +82,10 @@ export interface RestoreReport {
 export interface ListedBackup {
   /** When it began, in ISO 8601. */
   backup: string
+  /** Absent when its manifest is damaged. */
+  files?: number
+  /** Files and clients that could not be copied into it. */
+  notCopied?: number
 }
 
 /** The result of a migration. */

@@ -1,11 +1,12 @@
 import { mapConcurrent } from '../../core/async/map-concurrent.ts'
+import { backupKeys } from '../../core/backup/place.ts'
 import type { BackupProgress, BackupReport, BackupTrouble } from '../../core/backup/report.ts'
 import { type Client, FIRST_CLIENT_ID } from '../../core/clients/client.ts'
-import { clientRecordKey, storedKey } from '../../core/files/object-key.ts'
+import { clientRecordKey } from '../../core/files/object-key.ts'
 import type { Bucket } from '../../core/ports/bucket.ts'
 import { byBytes } from '../../core/text/byte-order.ts'
 import { noClients } from '../maintenance/each-client.ts'
-import { UnreadableSource } from './checked-bytes.ts'
+import { readable, UnreadableSource } from './checked-bytes.ts'
 import { type ClaimedTarget, type ClaimOptions, withClaim } from './claim.ts'
 import { earlierEntries } from './earlier-entries.ts'
 import { entryOf, type ListedRecord, listedRecords } from './entries.ts'
@@ -21,7 +22,7 @@ import {
   writeManifest,
 } from './manifest.ts'
 import { openObjects } from './objects.ts'
-import type { Waiting } from './persistence.ts'
+import { persistently, type Waiting } from './persistence.ts'
 
 export interface BackupOptions extends Waiting, Pick<ClaimOptions, 'repeat'> {
   installation: Installation
@@ -37,7 +38,6 @@ export interface BackupOptions extends Waiting, Pick<ClaimOptions, 'repeat'> {
 
 // Enough to hide the latency of S3, few enough that deliveries are not slowed down.
 const AT_ONCE = 8
-const KEYS = { mark: storedKey('installation.json'), run: storedKey('run.json') }
 
 /**
  * Copies the records and originals of all clients, unless the target has them. The service may run: each record is copied as it
@@ -54,7 +54,7 @@ export async function backUp(options: BackupOptions): Promise<BackupReport> {
   const damaged = new Map<string, string>()
   const clients = await installation.clients((id, detail) => damaged.set(id, detail))
   if (clients.length + damaged.size === 0) throw noClients()
-  const claim = { keys: KEYS, installation: identityOf(clients), signal, now, repeat }
+  const claim = { keys: backupKeys, installation: identityOf(clients), signal, now, repeat }
   return withClaim(target, claim, (claimed) => run({ ...options, ...claimed }, { clients, damaged }))
 }
 
@@ -111,13 +111,20 @@ async function run(
       client.id === FIRST_CLIENT_ID && damagedKeys.has(record.object.key)
         ? record.before
         : entryOf(record, copying)
-    const records = listedRecords(client, { bucket, previous })
+    const records = listedRecords(client, { bucket, previous, ...waiting })
     for await (const entry of mapConcurrent(records, { concurrency: AT_ONCE, ...waiting, work })) {
       if (!entry) continue
       yield entry
       if (entry.original) files += 1
       await progress({ files, bytes: counts.copiedBytes, done: 'copied', total })
     }
+  }
+
+  /** A disk that was unmounted during the run looks as if all files had been deleted. */
+  async function requireSource(): Promise<void> {
+    const record = clientRecordKey(FIRST_CLIENT_ID)
+    if (await persistently(() => readable(installation.first.find(record)), waiting)) return
+    throw new Error(`the source has no ${record} any more. This backup was not completed`)
   }
 
   async function* entries(): AsyncGenerator<BackupEntry> {
@@ -141,6 +148,7 @@ async function run(
       }
     }
     for await (const entry of previous.rest()) wasDeleted(entry)
+    await requireSource()
   }
 
   const manifest = { at, entries: entries(), notCopied: () => notCopied, ...waiting }

@@ -37,6 +37,8 @@ export interface ClaimOptions {
   installation: string | undefined
   signal: AbortSignal
   now?: (() => number) | undefined
+  /** Checks a target without a mark, before it gets one. */
+  unmarked?: (() => Promise<void>) | undefined
   /** Repeats the renewal of the claim, as {@link every}. */
   repeat?: ((renew: () => Promise<void>) => { stop(): Promise<void> }) | undefined
 }
@@ -49,20 +51,19 @@ export interface ClaimOptions {
  */
 export async function withClaim<T>(
   bucket: Bucket,
-  { keys, installation, signal, now = Date.now, repeat = (renew) => every(RENEW_MS, renew) }: ClaimOptions,
+  {
+    keys,
+    installation,
+    signal,
+    now = Date.now,
+    unmarked = async () => {},
+    repeat = (renew) => every(RENEW_MS, renew),
+  }: ClaimOptions,
   work: (target: ClaimedTarget) => Promise<T>,
 ): Promise<T> {
   const write = (key: ObjectKey, value: object) =>
     putJson(bucket, key, { value, signal: new AbortController().signal })
-  const marked = await read(bucket, keys.mark, mark)
-  if (marked?.installation && installation && marked.installation !== installation)
-    throw new Error('the target has the files of another installation. Choose another folder or prefix')
-  const before = await read(bucket, keys.run, run)
-  if (before && isInProgress(before, now()))
-    throw new Error(
-      `another run uses this target, on ${before.host}, last seen at ${new Date(before.at).toISOString()}. Wait until it ends; the claim of a killed run ends after 10 minutes`,
-    )
-  if (!marked) await write(keys.mark, { installation })
+  const marked = await requireOwn(bucket, { keys, installation, now })
   const id = randomUUID()
   const lost = new AbortController()
   let renewedAt = now()
@@ -71,12 +72,25 @@ export async function withClaim<T>(
     await write(keys.run, { id, host: hostname(), pid: process.pid, at })
     renewedAt = at
   }
+  const hasRun = async () => (await read(bucket, keys.run, run))?.id === id
   const check = async () => {
     // A service that uses the target deletes the mark. Only the other object is written again and again.
-    const isOurs = (await read(bucket, keys.run, run))?.id === id && (await bucket.find(keys.mark))
-    if (!isOurs) throw new Error('another run, or a service, uses this target now. This run has stopped')
+    if (!(await hasRun()) || !(await bucket.find(keys.mark)))
+      throw new Error('another run, or a service, uses this target now. This run has stopped')
+  }
+  const release = async () => {
+    // Without the right to delete, it expires.
+    if (await hasRun().catch(() => false)) await bucket.delete([keys.run]).catch(() => {})
   }
   await renew()
+  try {
+    if (!marked) await unmarked()
+    // The first run may not have known the identity.
+    if (!marked || (!marked.installation && installation)) await write(keys.mark, { installation })
+  } catch (error) {
+    await release()
+    throw error
+  }
   const either = anySignal([signal, lost.signal])
   const renewing = repeat(async () => {
     try {
@@ -94,12 +108,29 @@ export async function withClaim<T>(
   } finally {
     either.leave()
     await renewing.stop()
-    // Without the right to delete, it expires.
-    await check().then(
-      () => bucket.delete([keys.run]),
-      () => {},
-    )
+    await release()
   }
+}
+
+/**
+ * @returns the mark; undefined for a target without one
+ * @throws Error when the target has the files of another installation, or a run is in progress
+ */
+export async function requireOwn(
+  bucket: Bucket,
+  { keys, installation, now = Date.now }: Pick<ClaimOptions, 'keys' | 'installation' | 'now'>,
+): Promise<z.infer<typeof mark> | undefined> {
+  const marked = await read(bucket, keys.mark, mark)
+  if (marked?.installation && installation && marked.installation !== installation)
+    throw new Error(
+      'this place has the files of another installation. Choose another folder or prefix; restore into an empty DATA_DIR or bucket',
+    )
+  const other = await read(bucket, keys.run, run)
+  if (other && isInProgress(other, now()))
+    throw new Error(
+      `another run uses this place, on ${other.host}, last seen at ${new Date(other.at).toISOString()}. Wait until it ends; the claim of a killed run ends after 10 minutes`,
+    )
+  return marked
 }
 
 async function read<T>(bucket: Bucket, key: ObjectKey, schema: z.ZodType<T>): Promise<T | undefined> {
@@ -112,7 +143,9 @@ async function read<T>(bucket: Bucket, key: ObjectKey, schema: z.ZodType<T>): Pr
 }
 
 function isInProgress({ host, pid, at }: z.infer<typeof run>, now: number): boolean {
-  return now < at + STALE_MS && !(host === hostname() && !isAlive(pid))
+  // In a container, each process may have the same number: that of a killed run is ours now.
+  const isDead = host === hostname() && (pid === process.pid || !isAlive(pid))
+  return now < at + STALE_MS && !isDead
 }
 
 function isAlive(pid: number): boolean {

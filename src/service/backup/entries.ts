@@ -11,7 +11,7 @@ import { type Content, DamagedBytes, MissingBytes, readable, troubleKind } from 
 import type { EarlierEntries } from './earlier-entries.ts'
 import type { BackupEntry } from './manifest.ts'
 import type { BackupObjects } from './objects.ts'
-import { persistently, type Waiting } from './persistence.ts'
+import { persistentLists, persistently, type Waiting } from './persistence.ts'
 import { contentIn, isRecord, originalOf } from './records.ts'
 
 /** A record in the bucket, and its entry in the previous backup. */
@@ -25,10 +25,11 @@ export interface ListedRecord {
 /** The records of a client, in the order of their keys. @throws UnreadableSource when its bucket cannot be listed */
 export async function* listedRecords(
   { id }: Client,
-  { bucket, previous }: { bucket: Bucket; previous: EarlierEntries<BackupEntry> },
+  { bucket, previous, ...waiting }: Waiting & { bucket: Bucket; previous: EarlierEntries<BackupEntry> },
 ): AsyncGenerator<ListedRecord> {
-  const records = inOrder(bucket.listObjects(`${RECORDS}/`), '')
-  const others = withoutOwnObjects(bucket, '')
+  const lists = persistentLists(bucket, waiting)
+  const records = inOrder(lists.listObjects(`${RECORDS}/`), '')
+  const others = withoutOwnObjects(lists, '')
   let next: ListedObject | undefined
   let isListed = false
   async function sizeOf(key: ObjectKey): Promise<number | undefined> {

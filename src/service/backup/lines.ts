@@ -71,12 +71,30 @@ export async function readLines(
   waiting: Waiting,
 ): Promise<AsyncGenerator<unknown> | undefined> {
   const asset = await bucket.find(key, { mediaType: MEDIA_TYPE })
-  return asset && parsed(asset, waiting)
+  return asset && parsed(continued(asset, waiting))
 }
 
-async function* parsed(asset: Asset, waiting: Waiting): AsyncGenerator<unknown> {
+/** As {@link readLines}, of a copy in the temporary folder: the object may be deleted or replaced while its lines are read. */
+export async function copyLines(
+  bucket: Bucket,
+  key: ObjectKey,
+  waiting: Waiting,
+): Promise<{ lines: AsyncGenerator<unknown>; close(): Promise<void> } | undefined> {
+  const asset = await bucket.find(key, { mediaType: MEDIA_TYPE })
+  if (!asset) return undefined
+  const file = await nameless()
+  try {
+    for await (const chunk of continued(asset, waiting)) await file.appendFile(chunk)
+  } catch (error) {
+    await file.close()
+    throw error
+  }
+  return { lines: parsed(bytesOf(file)), close: () => file.close() }
+}
+
+async function* parsed(bytes: AsyncIterable<Buffer>): AsyncGenerator<unknown> {
   let rest = Buffer.alloc(0)
-  const unzipped = pipeline(Readable.from(continued(asset, waiting)), createGunzip(), () => {})
+  const unzipped = pipeline(Readable.from(bytes), createGunzip(), () => {})
   for await (const chunk of unzipped as AsyncIterable<Buffer>) {
     let bytes = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk
     for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10)) {

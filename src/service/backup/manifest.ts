@@ -70,6 +70,34 @@ export async function listManifests(bucket: Bucket): Promise<BackupManifest[]> {
   return found.sort((one, other) => one.at - other.at)
 }
 
+/** The newest backup that began at this time or before. @throws Error when there is none */
+export async function manifestAt(source: Bucket, at = Number.POSITIVE_INFINITY): Promise<BackupManifest> {
+  const manifests = await listManifests(source)
+  const [oldest] = manifests
+  if (!oldest) throw new Error('there is no complete backup at this place')
+  const found = manifests.findLast((one) => one.at <= at)
+  if (found) return found
+  const first = new Date(oldest.at).toISOString()
+  throw new Error(`there is no backup of this time: the oldest one is of ${first}`)
+}
+
+/** The numbers of a backup, whose entries are not validated. Undefined when it is damaged. @throws Problem */
+export async function totalsOf(
+  bucket: Bucket,
+  { key }: BackupManifest,
+  waiting: Waiting,
+): Promise<BackupTotals | undefined> {
+  try {
+    let last: unknown
+    for await (const line of (await readLines(bucket, key, waiting)) ?? []) last = line
+    return trailer.parse(last).end
+  } catch (error) {
+    waiting.signal.throwIfAborted()
+    if (error instanceof Problem) throw error
+    return undefined
+  }
+}
+
 /** Compares entries in the order of a manifest: the first client, then the others by their IDs, each by its keys. */
 export function byOrder(
   one: { client: string; key: string },

@@ -5,7 +5,7 @@ import type { Bucket, ListedObject } from '../../core/ports/bucket.ts'
 import { unlessStatus } from '../../core/problem.ts'
 import { type Content, checkedBytes, damageOf, readable } from './checked-bytes.ts'
 import { createDigestSet } from './digest-set.ts'
-import { isOutage, type Pause, persistently } from './persistence.ts'
+import { isOutage, type Pause, persistentLists, persistently } from './persistence.ts'
 
 /** The contents of a backup. Each is one object that has its SHA-256 as its name, whichever files have this content. */
 export interface BackupObjects {
@@ -92,7 +92,8 @@ export async function openObjects(
   }
 
   const work = { concurrency: verify ? AT_ONCE : 1, signal, work: examined }
-  for await (const content of mapConcurrent(bucket.listObjects(PREFIX), work)) if (content) known.add(content)
+  const listed = () => persistentLists(bucket, { signal, pause }).listObjects(PREFIX)
+  for await (const content of mapConcurrent(listed(), work)) if (content) known.add(content)
 
   async function deleteUnused(keys: readonly ObjectKey[]): Promise<number> {
     const old: ObjectKey[] = []
@@ -123,7 +124,7 @@ export async function openObjects(
       for await (const { sha256 } of used) known.add({ size: 0, sha256 })
       let removed = 0
       let unused: ObjectKey[] = []
-      for await (const object of bucket.listObjects(PREFIX)) {
+      for await (const object of listed()) {
         signal.throwIfAborted()
         const content = contentOf(object)
         if (!content || known.has({ size: 0, sha256: content.sha256 })) continue

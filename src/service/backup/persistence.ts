@@ -1,5 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
+import type { Bucket } from '../../core/ports/bucket.ts'
 import { isFileReplaced, Problem, STORAGE_FULL } from '../../core/problem.ts'
+import { byBytes } from '../../core/text/byte-order.ts'
 import { UnreadableSource } from './checked-bytes.ts'
 
 /** How long to wait between the attempts of a step. Ten minutes in all: a run of many hours survives the restart of a store. */
@@ -48,4 +50,37 @@ export async function persistently<T>(
     await pause(milliseconds, signal)
   }
   return step()
+}
+
+/**
+ * The lists of a bucket. While it is unavailable they wait, and then continue after the last key: a list of many hours survives the
+ * restart of a store.
+ */
+export function persistentLists(
+  bucket: Bucket,
+  { signal, pause = sleep }: Waiting,
+): Pick<Bucket, 'listObjects'> {
+  return {
+    async *listObjects(prefix, { after = '' } = {}) {
+      let from = after
+      for (let attempt = 0; ; attempt += 1) {
+        const begin = from
+        try {
+          for await (const object of bucket.listObjects(prefix, { after: begin })) {
+            // A store may ignore where a list begins.
+            if (attempt > 0 && byBytes(object.key, begin) <= 0) continue
+            from = object.key
+            attempt = 0
+            yield object
+          }
+          return
+        } catch (error) {
+          signal.throwIfAborted()
+          const milliseconds = PAUSES_MS[attempt]
+          if (!isOutage(error) || milliseconds === undefined) throw error
+          await pause(milliseconds, signal)
+        }
+      }
+    },
+  }
 }

@@ -1,4 +1,5 @@
 import { mapConcurrent } from '../../core/async/map-concurrent.ts'
+import { backupKeys } from '../../core/backup/place.ts'
 import type { BackupProgress, BackupTrouble, RestoreReport } from '../../core/backup/report.ts'
 import { FIRST_CLIENT_ID } from '../../core/clients/client.ts'
 import { clientRecordPrefix, type ObjectKey } from '../../core/files/object-key.ts'
@@ -13,14 +14,10 @@ import {
   storable,
   troubleKind,
 } from './checked-bytes.ts'
-import type { Installation } from './installation.ts'
-import {
-  type BackupEntry,
-  type BackupManifest,
-  type BackupTotals,
-  listManifests,
-  readManifest,
-} from './manifest.ts'
+import { requireOwn } from './claim.ts'
+import { type Installation, identityOf } from './installation.ts'
+import { type BackupEntry, type BackupTotals, manifestAt, readManifest } from './manifest.ts'
+import { endMigration } from './migration/target.ts'
 import { openObject } from './objects.ts'
 import { isOutage, persistently, type Waiting } from './persistence.ts'
 import { originalOf } from './records.ts'
@@ -62,12 +59,14 @@ type Outcome = 'present' | 'restored' | 'differs'
  * Copies the files of a backup into an installation, except those that it has. All bytes are compared with their SHA-256, also those
  * that the installation has. Nothing is deleted. The index is not changed.
  *
- * @throws Error when there is no such backup, or its manifest is damaged; Problem when the installation cannot be written;
+ * @throws Error when there is no such backup, its manifest is damaged, it is that of another installation, or a run changes it; Problem when the installation cannot be written;
  *   `signal.reason`
  */
 export async function restore(options: RestoreOptions): Promise<RestoreReport> {
   const { installation, source, only, overwrite, signal, found, progress } = options
   const waiting: Waiting = { signal, pause: options.pause }
+  const clients = await installation.clients(() => {})
+  await requireOwn(source, { keys: backupKeys, installation: identityOf(clients) })
   const manifest = await manifestAt(source, options.at)
   let totals: BackupTotals | undefined
   const ended = (sum: BackupTotals) => {
@@ -77,6 +76,8 @@ export async function restore(options: RestoreOptions): Promise<RestoreReport> {
   // The whole manifest is validated before anything is changed.
   for await (const entry of readManifest(source, manifest, { ...waiting, ended }))
     for (const key of only ? matchedBy(entry, only) : []) unmatched.delete(key)
+  // A further run would undo the restore.
+  await endMigration(installation.first)
 
   const counts = { restored: 0, present: 0, restoredBytes: 0 }
   const troubles = { differs: 0, missing: 0, damaged: 0, unreadable: 0, refused: 0 }
@@ -170,10 +171,8 @@ export async function restore(options: RestoreOptions): Promise<RestoreReport> {
     await report({ kind: 'missing', clientId: only?.clientId ?? '', key, detail: 'not in this backup' })
   // The records of clients name their own buckets.
   if (!only) await restoreAll(isClientRecord, async () => installation.first)
-  const isSelected = (entry: BackupEntry) =>
-    !only || (only.keys.length > 0 ? matchedBy(entry, only).length > 0 : entry.client === only.clientId)
   await restoreAll(
-    (entry) => !isClientRecord(entry) && isSelected(entry),
+    (entry) => !isClientRecord(entry) && (!only || isSelected(entry, only)),
     await usableBuckets(installation, report),
   )
   return {
@@ -183,16 +182,6 @@ export async function restore(options: RestoreOptions): Promise<RestoreReport> {
     ...troubles,
     notCopied: totals?.notCopied ?? 0,
   }
-}
-
-async function manifestAt(source: Bucket, at = Number.POSITIVE_INFINITY): Promise<BackupManifest> {
-  const manifests = await listManifests(source)
-  const [oldest] = manifests
-  if (!oldest) throw new Error('there is no complete backup at this place')
-  const found = manifests.findLast((one) => one.at <= at)
-  if (found) return found
-  const first = new Date(oldest.at).toISOString()
-  throw new Error(`there is no backup of this time: the oldest one is of ${first}`)
 }
 
 /** The buckets by the IDs of clients. One that cannot be used is undefined, and is reported once. */
@@ -218,9 +207,18 @@ async function usableBuckets(
   }
   return async (id) => {
     if (!buckets.has(id))
-      await unusable(id, 'its record is missing or damaged, so nothing of it was restored')
+      await unusable(
+        id,
+        'the installation has no such client, or its record is damaged: nothing of it was restored. A restore of all files also restores clients',
+      )
     return buckets.get(id)
   }
+}
+
+/** Whether an entry is that of a selected file. */
+function isSelected(entry: BackupEntry, only: Selection): boolean {
+  if (only.keys.length > 0) return matchedBy(entry, only).length > 0
+  return entry.client === only.clientId && originalOf(entry.key) !== undefined
 }
 
 /** The selected keys and folders that an entry belongs to. */

@@ -6,7 +6,7 @@ import { storedKey } from '../../../src/core/files/object-key.ts'
 import type { Bucket } from '../../../src/core/ports/bucket.ts'
 import { unavailable } from '../../../src/core/problem.ts'
 import { putJson } from '../../../src/core/storage/small-object.ts'
-import { type ClaimedTarget, withClaim } from '../../../src/service/backup/claim.ts'
+import { type ClaimedTarget, type ClaimOptions, withClaim } from '../../../src/service/backup/claim.ts'
 import { rejection } from '../../support/rejection.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -26,13 +26,14 @@ describe('the claim of a target', () => {
 
   const claimed = <T>(
     work: (target: ClaimedTarget) => Promise<T>,
-    { installation = 'one', of = target } = {},
+    { installation = 'one', of = target, unmarked }: Partial<ClaimOptions> & { of?: Bucket } = {},
   ): Promise<T> =>
     withClaim(
       of,
       {
         keys: KEYS,
         installation,
+        unmarked,
         signal: new AbortController().signal,
         now: () => now,
         repeat(work) {
@@ -50,10 +51,11 @@ describe('the claim of a target', () => {
     })
 
   it('refuses a second run until the first one has ended', async () => {
-    await claimed(async () => {
-      expect(await refusal(claimed(async () => {}))).to.include('another run uses this target')
-    })
+    await ofRun({ host: hostname(), pid: process.ppid })
+    expect(await refusal(claimed(async () => {}))).to.include('another run uses this place')
+    await target.delete([KEYS.run])
     expect(await claimed(async () => 'second')).to.equal('second')
+    expect(await target.find(KEYS.run)).to.equal(undefined)
   })
 
   it('refuses the target of another installation', async () => {
@@ -62,9 +64,23 @@ describe('the claim of a target', () => {
     expect(await refusal(other)).to.include('the files of another installation')
   })
 
+  it('completes a mark without an installation, and checks a target without a mark before it gets one', async () => {
+    const value = {}
+    await putJson(target, KEYS.mark, { value, signal: new AbortController().signal })
+    await claimed(async () => {})
+    expect(await refusal(claimed(async () => {}, { installation: 'two' }))).to.include('another installation')
+    await target.delete([KEYS.mark])
+    const unmarked = () => Promise.reject(new Error('not empty'))
+    expect(await refusal(claimed(async () => {}, { unmarked }))).to.equal('not empty')
+    for (const key of [KEYS.mark, KEYS.run]) expect(await target.find(key)).to.equal(undefined)
+  })
+
   it('takes over the claim of a killed run: at once on this machine, else after ten minutes', async () => {
     // No process has this number.
     await ofRun({ host: hostname(), pid: 2 ** 30 })
+    expect(await claimed(async () => 1)).to.equal(1)
+    // In a container, the killed run had our number.
+    await ofRun({ host: hostname(), pid: process.pid })
     expect(await claimed(async () => 1)).to.equal(1)
     await ofRun({})
     expect(await refusal(claimed(async () => {}))).to.include('on elsewhere')

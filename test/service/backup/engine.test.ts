@@ -20,6 +20,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 const clientOf = (id: string): Client => ({ id, token: `pub_${id}`, secrets: [], createdAt: 0 })
 const TEXT = formatNamed('txt') as Format
 const OTHER = '7JAiMJ5xg1x'
+const CLIENT = '.sluice/clients/first.json'
 
 describe('the engine of backups', () => {
   let folder: string
@@ -28,6 +29,7 @@ describe('the engine of backups', () => {
     folder = await temporaryFolder()
     const buckets = await diskBuckets({ folder, urlOf: (key) => key })
     of = (id) => buckets.of({ id, token: '' })
+    await put(of('first'), CLIENT, '{}')
   })
   afterEach(() => rm(folder, { recursive: true, force: true }))
 
@@ -91,6 +93,7 @@ describe('the engine of backups', () => {
   it('copies records of all kinds, but no derivatives, uploads in progress and other files', async () => {
     const key = await store(of('first'), 'text')
     const kept = [
+      CLIENT,
       '.sluice/members.json',
       '.sluice/aliases/a.json',
       '.sluice/redirects/x',
@@ -109,6 +112,15 @@ describe('the engine of backups', () => {
     const found: string[] = []
     for await (const one of of('new').list('')) found.push(one)
     expect(found.sort()).to.deep.equal([...kept, key, recordKey(storedKey(key))].sort())
+  })
+
+  it('does not complete a backup of a source that disappears during the run', async () => {
+    await store(of('first'), 'text')
+    await run({ now: 1e12 }).report
+    const unmounted = installation(() => of('empty'))
+    const { report } = run({ from: { ...unmounted, first: of('empty') }, now: 1e12 + 1 })
+    expect(((await rejection(report)) as Error).message).to.include(`the source has no ${CLIENT} any more`)
+    expect(await restoredTo({ first: 'new', [OTHER]: 'new-other' })).to.include({ restored: 1 })
   })
 
   it('keeps the earlier copies of a client whose bucket is unavailable, and goes on with the others', async () => {

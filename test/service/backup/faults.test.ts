@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { Readable } from 'node:stream'
 import { expect } from 'chai'
 import { diskBuckets } from '../../../src/adapters/bucket/disk/disk.ts'
@@ -9,17 +10,19 @@ import { newFileId, newOriginal, recordKey, storedKey } from '../../../src/core/
 import { type Format, formatNamed } from '../../../src/core/media/formats.ts'
 import type { Bucket } from '../../../src/core/ports/bucket.ts'
 import { fileReplaced, storageFull, unavailable } from '../../../src/core/problem.ts'
+import { putJson } from '../../../src/core/storage/small-object.ts'
 import { backUp } from '../../../src/service/backup/backup.ts'
 import { UnreadableSource } from '../../../src/service/backup/checked-bytes.ts'
 import type { Installation } from '../../../src/service/backup/installation.ts'
 import { putLines, readLines } from '../../../src/service/backup/lines.ts'
-import { isOutage } from '../../../src/service/backup/persistence.ts'
+import { isOutage, persistentLists } from '../../../src/service/backup/persistence.ts'
 import { type RestoreOptions, restore } from '../../../src/service/backup/restore.ts'
 import { rejection } from '../../support/rejection.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const TEXT = formatNamed('txt') as Format
 const OTHER = '7JAiMJ5xg1x'
+const CLIENT = '.sluice/clients/first.json'
 const { signal } = new AbortController()
 const clientOf = (id: string, createdAt = 0): Client => ({ id, token: `pub_${id}`, secrets: [], createdAt })
 
@@ -34,6 +37,7 @@ describe('backups and faults', () => {
     of = (id) => buckets.of({ id, token: '' })
     troubles = []
     pauses = 0
+    await put(of('first'), CLIENT, '{}')
   })
   afterEach(() => rm(folder, { recursive: true, force: true }))
 
@@ -228,7 +232,8 @@ describe('backups and faults', () => {
   })
 
   it('restores selected files and folders of one client, no records of clients, and reports a key that the backup lacks', async () => {
-    await put(of('first'), '.sluice/clients/first.json', '{}')
+    for (const record of ['.sluice/members.json', '.sluice/aliases/a.json'])
+      await put(of('first'), record, record)
     const inFolder = await store(of('first'), 'in the folder', 'shop/new')
     const single = await store(of('first'), 'single')
     await store(of('first'), 'not selected')
@@ -247,6 +252,46 @@ describe('backups and faults', () => {
     expect(found).to.have.members([...both, ...both.map((key) => recordKey(storedKey(key)))])
     expect(await textOf(of(`new-${OTHER}`), ofOther)).to.equal(undefined)
     expect(await restored({ only: { clientId: OTHER, keys: [] } })).to.include({ files: 1, restored: 1 })
+    expect(await restored({ only: { clientId: 'first', keys: [] } })).to.include({ files: 3, restored: 1 })
+    for await (const key of of('new-first').list('.sluice/')) expect(key).to.include('.sluice/meta/')
+  })
+
+  const ofRunInProgress = (at = Date.now()) =>
+    putJson(of('backup'), storedKey('run.json'), {
+      value: { id: 'other', host: hostname(), pid: process.ppid, at },
+      signal,
+    })
+
+  it('restores nothing of another installation, and nothing while a run changes the backup', async () => {
+    await store(of('first'), 'text')
+    await run()
+    const first = of('new-first')
+    const other = installation({ first, clients: async () => [clientOf('first', 1)] })
+    const refused = (await rejection(restored({ installation: other }))) as Error
+    expect(refused.message).to.include('the files of another installation')
+    await ofRunInProgress()
+    expect(((await rejection(restored())) as Error).message).to.include('another run uses this place')
+    await of('backup').delete([storedKey('run.json')])
+    const empty = installation({ first, bucketOf: () => first, clients: async () => [] })
+    expect(await restored({ installation: empty })).to.include({ restored: 1 })
+  })
+
+  it('continues a list after the last key when a store was unavailable', async () => {
+    for (const key of ['a', 'b', 'c', 'd']) await put(of('backup'), key, key)
+    let failures = 2
+    const failing: Bucket = {
+      ...of('backup'),
+      async *listObjects(prefix) {
+        for await (const object of of('backup').listObjects(prefix)) {
+          if (object.key === 'c' && failures-- > 0) throw unavailable('S3 is down')
+          yield object
+        }
+      },
+    }
+    const found: string[] = []
+    for await (const { key } of persistentLists(failing, observed).listObjects('')) found.push(key)
+    expect(found).to.deep.equal(['a', 'b', 'c', 'd'])
+    expect(pauses).to.equal(2)
   })
 
   it('refuses the target of another installation, and of a run in progress', async () => {
@@ -254,17 +299,7 @@ describe('backups and faults', () => {
     await run()
     const other = installation({ clients: async () => [clientOf('first', 1)] })
     expect(((await rejection(run({ from: other }))) as Error).message).to.include('another installation')
-    let second: Error | undefined
-    const listing = installation({
-      bucketOf: ({ id }) => ({
-        ...of(id),
-        async *listObjects(prefix, options) {
-          second ??= (await rejection(run())) as Error
-          yield* of(id).listObjects(prefix, options)
-        },
-      }),
-    })
-    await run({ from: listing })
-    expect(second?.message).to.include('another run uses this target')
+    await ofRunInProgress(1e12)
+    expect(((await rejection(run())) as Error).message).to.include('another run uses this place')
   })
 })

@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { expect } from 'chai'
 import { diskBuckets } from '../../../src/adapters/bucket/disk/disk.ts'
+import { migrationStateKey } from '../../../src/core/backup/place.ts'
 import { sha256 } from '../../../src/core/bytes/digest.ts'
 import { newFileId, newOriginal, recordKey, storedKey } from '../../../src/core/files/object-key.ts'
 import { type Format, formatNamed } from '../../../src/core/media/formats.ts'
@@ -71,6 +72,18 @@ describe('the engine of migrations', () => {
     })
   }
 
+  async function ofTwoClients() {
+    const id = '7JAiMJ5xg1x'
+    const record = storedKey(`.sluice/clients/${id}.json`)
+    await put(source, record, '{}')
+    const [from, to] = [bucketOf('source-other'), bucketOf('target-other')]
+    const of = (one: Bucket, other: Bucket) => (client: { id: string }) =>
+      client.id === 'first' ? one : other
+    const clients = async () => [FIRST, { ...FIRST, id }]
+    const installation = { first: source, bucketOf: of(source, from), clients }
+    return { both: { targetOf: of(target, to), installation }, record, from, to }
+  }
+
   it('copies all objects of the service, and in a second run only what has changed', async () => {
     const deleted = await store(source)
     const key = await store(source)
@@ -137,6 +150,70 @@ describe('the engine of migrations', () => {
     expect(await textOf(target, key)).to.equal('text')
   })
 
+  it('keeps the copy of an original that the source has lost, until its record is deleted too', async () => {
+    const key = await store(source)
+    await run()
+    await source.delete([storedKey(key)])
+    expect(await run()).to.include({ isComplete: false, notCopied: 1, deleted: 0 })
+    expect(troubles).to.deep.equal([`missing ${key}`])
+    expect(await textOf(target, key)).to.equal('text')
+    let lists = 0
+    const deleting: Bucket = {
+      ...source,
+      async *listObjects(prefix, options) {
+        lists += 1
+        if (lists === 2) await source.delete([recordKey(storedKey(key))])
+        yield* source.listObjects(prefix, options)
+      },
+    }
+    expect(await run({ from: deleting })).to.include({ isComplete: true, deleted: 2 })
+    expect(troubles, 'a service deletes the bytes before the record').to.have.length(1)
+  })
+
+  it('keeps the files of a client whose folder the source has lost', async () => {
+    const { both, from, to } = await ofTwoClients()
+    const key = await store(from)
+    await run(both)
+    await from.delete([storedKey(key), recordKey(storedKey(key))])
+    expect(await run(both)).to.include({ isComplete: false, notCopied: 1, deleted: 0 })
+    expect(troubles).to.deep.equal(['missing /'])
+    expect(await textOf(to, key)).to.equal('text')
+  })
+
+  it('copies a record that changes back after a run that was killed', async () => {
+    const key = recordKey(storedKey(await store(source)))
+    const [a, b] = ['{"tags":["a"]}', '{"tags":["b"]}']
+    const tagOf = async (key: string) => sha256(await textOf(source, key))
+    // As in S3: equal bytes have equal tags.
+    const from: Bucket = {
+      ...source,
+      async find(found, known) {
+        const asset = await source.find(found, known)
+        return asset && { ...asset, tag: await tagOf(found) }
+      },
+      async *listObjects(prefix, options) {
+        for await (const object of source.listObjects(prefix, options))
+          yield { ...object, tag: await tagOf(object.key) }
+      },
+    }
+    await put(source, key, a)
+    await run({ from })
+    await put(source, key, b)
+    const killed: Bucket = {
+      ...target,
+      async put(found, bytes, options) {
+        if (found !== migrationStateKey) return target.put(found, bytes, options)
+        bytes.destroy()
+        throw new Error('killed')
+      },
+    }
+    await rejection(run({ from, targetOf: () => killed }))
+    expect(await textOf(target, key)).to.equal(b)
+    await put(source, key, a)
+    await run({ from })
+    expect(await textOf(target, key)).to.equal(a)
+  })
+
   it('compares the bytes only of what has changed since the last run, also after an interruption', async () => {
     const changed = await store(source)
     for (let i = 0; i < 3; i += 1) await store(source)
@@ -190,23 +267,11 @@ describe('the engine of migrations', () => {
   })
 
   it('deletes the files of a client that was removed at the source', async () => {
-    const removed = '7JAiMJ5xg1x'
-    const [from, to] = [bucketOf('source-removed'), bucketOf('target-removed')]
+    const { both, record, from, to } = await ofTwoClients()
     const key = await store(from)
-    const of = (one: Bucket, other: Bucket) => (client: { id: string }) =>
-      client.id === 'first' ? one : other
-    await put(source, `.sluice/clients/${removed}.json`, '{}')
-    const both = {
-      targetOf: of(target, to),
-      installation: {
-        first: source,
-        bucketOf: of(source, from),
-        clients: async () => [FIRST, { ...FIRST, id: removed }],
-      },
-    }
     await run(both)
     expect(await textOf(to, key)).to.equal('text')
-    await source.delete([storedKey(`.sluice/clients/${removed}.json`)])
+    await source.delete([record])
     await from.delete([storedKey(key), recordKey(storedKey(key))])
     await run({ ...both, installation: { ...both.installation, clients: async () => [FIRST] } })
     expect(await contents(to)).to.deep.equal({})
@@ -216,7 +281,8 @@ describe('the engine of migrations', () => {
     await put(source, 'foreign/a', 'file')
     await put(target, 'foreign/a/b', 'of another program')
     const key = await store(source)
-    expect(await run()).to.include({ isComplete: false, notCopied: 1 })
+    const isForeign = (name: string) => name === 'foreign/a'
+    expect(await run({ isForeign })).to.include({ isComplete: false, notCopied: 1 })
     expect(troubles).to.deep.equal(['refused foreign/a'])
     expect(await textOf(target, key)).to.equal('text')
   })

@@ -4,6 +4,7 @@ import {
   type BackupReport,
   type BackupTrouble,
   type BackupTroubleKind,
+  type ListedBackup,
   type MigrationReport,
   type RestoreReport,
 } from '../../../core/backup/report.ts'
@@ -14,7 +15,7 @@ type Item = { trouble?: BackupTrouble; progress?: BackupProgress }
 type Write = (text: string) => void
 
 // Without a terminal, for example in a log.
-const LINE_EVERY_MS = 10_000
+const LINE_EVERY_MS = 60_000
 const BAR_WIDTH = 30
 const KIND_WIDTH = Math.max(...Object.keys(BACKUP_TROUBLES).map(({ length }) => length))
 
@@ -48,7 +49,7 @@ export function backupOutput({
       isShown = true
     } else if (!json && now() >= lastLineAt + LINE_EVERY_MS) {
       lastLineAt = now()
-      write(`${progressLine(progress)}\n`)
+      writeError(`${progressLine(progress)}\n`)
     }
   }
   return {
@@ -67,7 +68,8 @@ export function backupOutput({
     },
     result(value) {
       clear()
-      isComplete = (value as Partial<MigrationReport>).isComplete ?? true
+      const { isComplete: isWhole = true, notCopied = 0 } = value as Partial<MigrationReport>
+      isComplete = isWhole && notCopied === 0
       if (json) write(`${JSON.stringify(value)}\n`)
       else {
         const meanings = [...counts].map(([kind, count]) => [String(count), kind, BACKUP_TROUBLES[kind]])
@@ -124,8 +126,16 @@ export const BACKUP_RESULTS: Readonly<Record<string, (result: never) => string>>
     (isComplete
       ? `The target is complete. If the service still runs, stop it and run the command once more. Then start it with:\n\n${settingLines(settings)}`
       : 'The target is not complete: files could not be copied, or there are more changes than the command can follow. Stop the service, and run the command again.\n'),
-  'restore --list': (backups: Array<{ backup: string }>) =>
-    backups.map(({ backup }) => `${backup}\n`).join('') || 'no backups\n',
+  'restore --list': (backups: ListedBackup[]) =>
+    backups.length === 0
+      ? 'no backups\n'
+      : columns(
+          backups.map(({ backup, files, notCopied = 0 }) => [
+            backup,
+            files === undefined ? 'damaged' : counted(files, 'file'),
+            ...(notCopied > 0 ? [`${notCopied} not copied`] : []),
+          ]),
+        ),
 }
 
 function settingLines(settings: Readonly<Record<string, string>>): string {

@@ -12,7 +12,7 @@ import {
 import type { Bucket, ListedObject } from '../../../core/ports/bucket.ts'
 import { unlessStatus } from '../../../core/problem.ts'
 import { snapshot } from '../../../core/storage/small-object.ts'
-import { checkedBytes, readable, sourceOf, storable } from '../checked-bytes.ts'
+import { checkedBytes, MissingBytes, readable, sourceOf, storable } from '../checked-bytes.ts'
 import type { ClaimedTarget } from '../claim.ts'
 import type { Installation } from '../installation.ts'
 import { isOutage } from '../persistence.ts'
@@ -43,19 +43,25 @@ export interface FollowOptions extends ClaimedTarget {
   installation: Installation
   targetOf(client: Owner): Bucket
   isForeign(key: string): boolean
+  /** Called before each change of the target. */
+  changing(): Promise<void>
 }
 
+/** A client has a record at the source, but no objects. */
+export class MissingRoot extends MissingBytes {}
+
 /**
- * Makes the target have the object of the source, or none if the source has none.
+ * Makes the target have the object of the source, or none if the source has none. An original whose record is still at the source was
+ * lost there, or is being deleted: the target keeps its copy.
  *
  * @throws as `troubleKind` knows it, for an object that cannot be copied: the target is unchanged
  */
-export function createFollow({ installation, targetOf, isForeign, signal, check }: FollowOptions) {
+export function createFollow({ installation, targetOf, isForeign, changing, signal, check }: FollowOptions) {
   return async (owner: Owner, { key, source, target, equalTag }: Followed): Promise<Outcome> => {
     const from = installation.bucketOf(owner)
     const to = targetOf(owner)
     if (!source)
-      return target && (await remove(key, { from, to })) ? { change: 'deleted', bytes: 0 } : NO_CHANGE
+      return target && (await remove(owner, { key, from, to })) ? { change: 'deleted', bytes: 0 } : NO_CHANGE
     const mayChange = key.startsWith(`${RECORDS}/`) || isForeign(key)
     if (source.size === target?.size) {
       if (!mayChange) return NO_CHANGE
@@ -63,6 +69,8 @@ export function createFollow({ installation, targetOf, isForeign, signal, check 
       const equal = await compared(key, { from, to })
       if (equal) return { ...NO_CHANGE, equalTag: equal.tag }
     }
+    // A service that has begun to use the target may have changed it.
+    if (mayChange && target) await check()
     const copied = await copy(key, { from, to })
     if (!copied) return NO_CHANGE
     return { change: 'copied', bytes: copied.size, ...(mayChange ? { equalTag: copied.tag } : {}) }
@@ -103,7 +111,9 @@ export function createFollow({ installation, targetOf, isForeign, signal, check 
     const isOriginal = classifyKey(key)?.kind === 'original'
     const record = isOriginal ? await readable(snapshot(from, recordKey(key))) : undefined
     const content = record && contentIn(record.bytes)
-    const bytes = asset && (await readable(unlessStatus(404, openWhole(asset, wholeOf(asset.size)))))
+    if (!asset) return undefined
+    await changing()
+    const bytes = await readable(unlessStatus(404, openWhole(asset, wholeOf(asset.size))))
     if (!bytes) return undefined
     // A damaged source does not replace a good copy.
     const checked = content ? checkedBytes(bytes, content) : Readable.from(sourceOf(bytes))
@@ -112,14 +122,27 @@ export function createFollow({ installation, targetOf, isForeign, signal, check 
   }
 
   /** Deletes an object that the source does not have any more. */
-  async function remove(key: ObjectKey, { from, to }: Sides): Promise<boolean> {
+  async function remove({ id }: Owner, { key, from, to }: Sides & { key: ObjectKey }): Promise<boolean> {
     if (await readable(from.find(key))) return false
     // A disk that was unmounted during the run has no files.
     if (!(await readable(installation.first.find(clientRecordKey(FIRST_CLIENT_ID)))))
       throw new Error('the source has no files any more. Nothing more was deleted at the target')
+    if (classifyKey(key)?.kind === 'original' && (await readable(from.find(recordKey(key)))))
+      throw new MissingBytes('its record is at the source, its bytes are only at the target')
+    const isLost = id !== FIRST_CLIENT_ID && (await readable(isEmpty(from)))
+    if (isLost && (await readable(installation.first.find(clientRecordKey(id)))))
+      throw new MissingRoot(
+        'the source has no files of this client. If this is right, delete them at the target',
+      )
     await check()
+    await changing()
     const { failed } = await to.delete([key])
     if (failed[0]) throw failed[0].error
     return true
   }
+}
+
+async function isEmpty(bucket: Bucket): Promise<boolean> {
+  for await (const _ of bucket.list('')) return false
+  return true
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { mapConcurrent } from '../../../core/async/map-concurrent.ts'
 import { migrationKey, migrationRunKey, migrationStateKey } from '../../../core/backup/place.ts'
 import type { BackupProgress, BackupTrouble, MigrationReport } from '../../../core/backup/report.ts'
-import { FIRST_CLIENT_ID } from '../../../core/clients/client.ts'
+import { type Client, FIRST_CLIENT_ID } from '../../../core/clients/client.ts'
 import { clientRecordPrefix, recordPrefix } from '../../../core/files/object-key.ts'
 import type { Bucket } from '../../../core/ports/bucket.ts'
 import { Problem } from '../../../core/problem.ts'
@@ -11,15 +11,22 @@ import { troubleKind } from '../checked-bytes.ts'
 import { type ClaimedTarget, type ClaimOptions, withClaim } from '../claim.ts'
 import { type EarlierEntries, earlierEntries } from '../earlier-entries.ts'
 import { identityOf } from '../installation.ts'
-import { putLines, readLines } from '../lines.ts'
+import { copyLines, putLines } from '../lines.ts'
 import { byClient } from '../manifest.ts'
-import { persistently, type Waiting } from '../persistence.ts'
-import { createFollow, type Followed, type FollowOptions, type Outcome, type Owner } from './follow.ts'
+import { persistentLists, persistently, type Waiting } from '../persistence.ts'
+import {
+  createFollow,
+  type Followed,
+  type FollowOptions,
+  MissingRoot,
+  type Outcome,
+  type Owner,
+} from './follow.ts'
 import { joined } from './sides.ts'
 import { isMoved, requireEmpty } from './target.ts'
 
 export interface MigrateOptions
-  extends Omit<FollowOptions, keyof ClaimedTarget>,
+  extends Omit<FollowOptions, keyof ClaimedTarget | 'changing'>,
     Waiting,
     Pick<ClaimOptions, 'repeat' | 'now'> {
   /** Whether derivatives are left out, which are rendered again. */
@@ -49,17 +56,28 @@ export async function migrate(options: MigrateOptions): Promise<MigrationReport>
   const first = targetOf({ id: FIRST_CLIENT_ID, token: '' })
   const clients = await installation.clients()
   if (clients.length === 0) throw noClients()
-  if (!(await first.find(migrationKey))) await requireEmpty(first)
   const keys = { mark: migrationKey, run: migrationRunKey }
-  const claim = { keys, installation: identityOf(clients), signal, now, repeat }
+  const unmarked = () => requireEmpty(first)
+  const claim = { keys, installation: identityOf(clients), signal, now, unmarked, repeat }
   return withClaim(first, claim, (claimed) => run({ ...options, ...claimed }, first))
 }
 
 async function run(options: MigrateOptions & ClaimedTarget, first: Bucket): Promise<MigrationReport> {
   const { installation, targetOf, found, progress, check, signal, pause } = options
-  const follow = createFollow(options)
+  let forgotten: Promise<void> | undefined
+  // What it states of a changed object is wrong from then on, and a killed run could not correct it.
+  const changing = () => {
+    forgotten ??= forget(first).catch((error) => {
+      forgotten = undefined
+      throw error
+    })
+    return forgotten
+  }
+  const follow = createFollow({ ...options, changing })
   const report = { passes: 0, isComplete: false, files: 0, copied: 0, copiedBytes: 0, deleted: 0 }
   const notCopied = new Set<string>()
+  /** The passes in which files were missing first. */
+  const missing = new Map<string, number>()
   let changes = 0
   let looked = 0
 
@@ -71,9 +89,18 @@ async function run(options: MigrateOptions & ClaimedTarget, first: Bucket): Prom
     } catch (error) {
       signal.throwIfAborted()
       const kind = troubleKind(error)
-      const name = `${owner.id} ${key}`
-      if (!notCopied.has(name))
-        await found({ kind, clientId: owner.id, key, detail: (error as Error).message })
+      const place = { clientId: owner.id, key: error instanceof MissingRoot ? '/' : key }
+      const name = `${owner.id} ${place.key}`
+      if (kind === 'missing') {
+        // A service deletes the bytes of a file before its record.
+        const since = missing.get(name) ?? report.passes
+        missing.set(name, since)
+        if (since === report.passes) {
+          changes += 1
+          return undefined
+        }
+      }
+      if (!notCopied.has(name)) await found({ kind, ...place, detail: (error as Error).message })
       notCopied.add(name)
       return undefined
     }
@@ -83,7 +110,8 @@ async function run(options: MigrateOptions & ClaimedTarget, first: Bucket): Prom
   async function* followAll(owner: Owner, earlier: EarlierEntries<Equal>): AsyncGenerator<Equal> {
     const { id: client } = owner
     async function* objects(): AsyncGenerator<Followed> {
-      const sides = joined(installation.bucketOf(owner).listObjects(''), targetOf(owner).listObjects(''))
+      const listed = (bucket: Bucket) => persistentLists(bucket, { signal, pause }).listObjects('')
+      const sides = joined(listed(installation.bucketOf(owner)), listed(targetOf(owner)))
       for await (const pair of sides) {
         // A derivative that an earlier run has copied is deleted with its source.
         const withoutDerivatives = options.withoutDerivatives && pair.source !== undefined
@@ -112,14 +140,23 @@ async function run(options: MigrateOptions & ClaimedTarget, first: Bucket): Prom
     report.files = 0
     changes = 0
     looked = 0
+    forgotten = undefined
     const clients = await installation.clients()
     if (clients.length === 0) throw noClients()
+    const before = await stateOf(first, { signal, pause })
+    try {
+      await followClients(clients, earlierEntries(before ? equalIn(before.lines) : nothing()))
+    } finally {
+      await before?.close()
+    }
+  }
+
+  async function followClients(clients: readonly Client[], earlier: EarlierEntries<Equal>): Promise<void> {
     // Before their records at the target are deleted: later, no run would find their files.
     for (const id of await idsAt(first))
       if (!clients.some((one) => one.id === id))
         for await (const _ of followAll({ id, token: '' }, earlierEntries(nothing())));
     const owners = clients.filter(({ storage }) => !storage).sort((one, other) => byClient(one.id, other.id))
-    const earlier = earlierEntries(equalBefore(first))
     let failure: unknown
     async function* lines(): AsyncGenerator<Equal> {
       try {
@@ -150,14 +187,27 @@ async function idsAt(first: Bucket): Promise<string[]> {
   return ids
 }
 
-/** What the last pass has found equal. Without it, or when it is damaged, the bytes of both sides are compared. */
-async function* equalBefore(first: Bucket): AsyncGenerator<Equal> {
-  try {
-    const lines = await readLines(first, migrationStateKey, { signal: new AbortController().signal })
-    for await (const line of lines ?? []) yield equal.parse(line)
-  } catch (error) {
+/** What the last pass has found equal. Without it, or when it cannot be read, the bytes of both sides are compared. */
+async function stateOf(first: Bucket, waiting: Waiting): ReturnType<typeof copyLines> {
+  return copyLines(first, migrationStateKey, waiting).catch((error) => {
+    waiting.signal.throwIfAborted()
     if (error instanceof Problem) throw error
+    return undefined
+  })
+}
+
+/** Ends at a damaged line. */
+async function* equalIn(lines: AsyncIterable<unknown>): AsyncGenerator<Equal> {
+  try {
+    for await (const line of lines) yield equal.parse(line)
+  } catch {
+    // The rest is compared.
   }
+}
+
+async function forget(first: Bucket): Promise<void> {
+  const { failed } = await first.delete([migrationStateKey])
+  if (failed[0]) throw failed[0].error
 }
 
 async function* nothing(): AsyncGenerator<Equal> {}

@@ -27,7 +27,7 @@ export async function requireEmpty(target: Bucket): Promise<void> {
 }
 
 /**
- * Ends the migrations to a bucket, since a service uses it now: a further run would undo its changes.
+ * Ends the migrations to a bucket, since it is changed now: a further run would undo the changes.
  *
  * @param first the bucket of the first client
  * @throws Problem 503

@@ -126,7 +126,10 @@ async function* recordsAfter(
 }
 
 /** The objects outside of `.sluice/`, which has as many records as there are originals. */
-export async function* withoutOwnObjects(bucket: Bucket, after: string): AsyncGenerator<ListedObject> {
+export async function* withoutOwnObjects(
+  bucket: Pick<Bucket, 'listObjects'>,
+  after: string,
+): AsyncGenerator<ListedObject> {
   for await (const object of inOrder(bucket.listObjects('', { after }), after)) {
     if (object.key.startsWith(`${RECORDS}/`)) {
       yield* inOrder(bucket.listObjects('', { after: PAST_OWN }), PAST_OWN)
