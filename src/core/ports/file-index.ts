@@ -106,6 +106,8 @@ export interface Page {
   files: readonly ListedFile[]
   /** The position after which the next part begins; undefined when this is the last part. */
   next: string | undefined
+  /** The entries that were read for this part, at most. Absent: as many as the limit. */
+  looked?: number
 }
 
 /** The number of originals, and their bytes without those of derivatives. */
