@@ -35,6 +35,7 @@ const FILTERED_LISTS = {
   'list of images by name, all match': () => 'type=image&sort=name&limit=50',
   'list of videos, newest first, no file matches': () => 'type=video&limit=50',
   'list of a large folder by name': () => 'prefix=folder-7&sort=name&limit=50',
+  'search, one file in 100 matches': () => 'search=77.jpg&limit=50',
 }
 
 /**

@@ -6,6 +6,9 @@ import { newStorage } from './storage.js'
 import { observe } from './watch.js'
 
 const CONNECTIONS = 32
+// A list keeps a process busy for milliseconds.
+const LIST_CONNECTIONS = 8
+const TIMEOUT = '30s'
 const WARM_UP_SECONDS = 1
 const SECONDS = 5
 // Without wrk, or to test the bench.
@@ -21,7 +24,12 @@ const FROM_INDEX = {
 const WORKS = [{ work: 'from memory', env: {}, requestOf: delivery }, FROM_INDEX]
 const FILLED_WORKS = [
   FROM_INDEX,
-  { work: 'list, the newest 50', env: {}, requestOf: () => listOf('limit=50'), isSlow: true },
+  {
+    work: 'list, the newest 50',
+    env: {},
+    requestOf: () => listOf('limit=50'),
+    connections: LIST_CONNECTIONS,
+  },
 ]
 
 /**
@@ -52,13 +60,14 @@ export async function measureFilledProcesses({ files, isQuick, ...options }) {
 
 async function measured({ storage, redis, processes, isQuick, works }) {
   const rows = []
-  for (const { work, env, requestOf, isSlow = false } of works) {
+  for (const { work, env, requestOf, connections = CONNECTIONS } of works) {
     const { server } = await storage.start({ env: { ...env, WEB_CONCURRENCY: String(processes) } })
     try {
       const [key] = await uploaded(server, { picture: storage.picture, count: 1 })
       const request = requestOf(key)
       const send = isQuick || !isWrkInstalled() ? sendOwn : sendByWrk
-      const options = { url: server.url, request, count: isQuick ? 100 : REQUESTS / (isSlow ? 20 : 1) }
+      const count = isQuick ? 100 : connections === CONNECTIONS ? REQUESTS : REQUESTS / 20
+      const options = { url: server.url, request, connections, count }
       await send({ ...options, seconds: WARM_UP_SECONDS })
       const figures = await observe({ server, redis }, () => send({ ...options, seconds: SECONDS }))
       rows.push({ work, figures: { ...figures, residentBytes: await server.residentBytes() } })
@@ -74,9 +83,9 @@ function isWrkInstalled() {
 }
 
 /** wrk needs far less CPU time for a request than Node, which would be slower than the service. */
-async function sendByWrk({ url, request: { path, headers = {} }, seconds }) {
+async function sendByWrk({ url, request: { path, headers = {} }, connections, seconds }) {
   const args = [
-    ...['-t', '1', '-c', String(CONNECTIONS), '-d', `${seconds}s`, '--latency'],
+    ...['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '--latency', '--timeout', TIMEOUT],
     ...Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]),
     `${url}${path}`,
   ]
@@ -94,8 +103,8 @@ async function sendByWrk({ url, request: { path, headers = {} }, seconds }) {
   }
 }
 
-async function sendOwn({ url, request, count }) {
-  const { seconds, latencies } = await load({ url, connections: CONNECTIONS, count, request: () => request })
+async function sendOwn({ url, request, connections, count }) {
+  const { seconds, latencies } = await load({ url, connections, count, request: () => request })
   const at = (share) => latencies[Math.floor(share * count)]
   return { sender: 'undici', seconds, count, rate: count / seconds, p50Ms: at(0.5), p99Ms: at(0.99) }
 }
