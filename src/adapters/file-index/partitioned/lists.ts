@@ -146,11 +146,13 @@ export function partitionedLists(partitions: Partitions): Lists {
         const isMoving = of.leaving.length > 0
         const share = isMoving ? most : SEARCH_SPARE + 4 * Math.ceil(most / of.remaining.length)
         const perPartition = Math.min(most, share)
+        // A file that moves is found in both of its partitions.
+        const shared = isMoving ? new SearchAllowance(2 * most) : allowance
         const found = new Set<ObjectKey>()
         const searched = async (one: FileIndex) => {
-          const keys = await one.search(clientId, term, { most: perPartition, allowance })
+          const keys = await one.search(clientId, term, { most: perPartition, allowance: shared })
           // The others need not read what the result does not need.
-          if (!keys) allowance.end()
+          if (!keys) shared.end()
           return keys
         }
         for (const keys of await askEach(of, searched)) {
