@@ -50,10 +50,11 @@ export async function benchScale({ only = SCALE_NAMES, indexes: asked = INDEX_NA
         say(`${group}: ${count}, ${index} index ...`)
         const measured = await inTurn(measure, { index, count, photo: picture, isQuick, temporary })
         rows.push(...measured.map((row) => ({ group, index, count, ...row })))
+        // A long run that is aborted leaves what it has measured.
+        if (json) writeFileSync(json, `${JSON.stringify({ machine: machine({ runs: 1 }), rows }, null, 2)}\n`)
       }
     }
   }
-  if (json) writeFileSync(json, `${JSON.stringify({ machine: machine({ runs: 1 }), rows }, null, 2)}\n`)
   return `${machine({ runs: 1 })}\n\n${tables(rows)}`
 }
 
