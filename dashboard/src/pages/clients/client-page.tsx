@@ -51,10 +51,10 @@ export function ClientPage() {
         )
       }
     >
-      {error && <ErrorState error={error} onRetry={() => void refetch()} />}
+      {error && !client && <ErrorState error={error} onRetry={() => void refetch()} />}
       {!error && !client && <Skeleton className="h-96 w-full rounded-lg" />}
       {/* Another client has other fields. */}
-      {!error && client && <Parts key={client.id} client={client} />}
+      {client && <Parts key={client.id} client={client} />}
     </Page>
   )
 }

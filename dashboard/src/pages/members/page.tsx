@@ -55,7 +55,7 @@ export function MembersPage() {
       description={MEMBERS.description}
       actions={members?.length ? invite : undefined}
     >
-      {error ? (
+      {error && !members ? (
         <ErrorState error={error} onRetry={() => void refetch()} />
       ) : (
         <Card isFlush>

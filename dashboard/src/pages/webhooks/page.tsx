@@ -105,10 +105,10 @@ function WebhooksOf({ scope, choice }: { scope: Scope; choice?: ReactNode }) {
         </>
       }
     >
-      {error && <ErrorState error={error} onRetry={() => void refetch()} />}
+      {error && !data && <ErrorState error={error} onRetry={() => void refetch()} />}
       {!error && !data && <Skeleton className="h-96 w-full rounded-lg" />}
-      {!error && data && <Receivers receivers={data} />}
-      {!error && hasReceivers && (
+      {data && <Receivers receivers={data} />}
+      {hasReceivers && (
         <>
           <Filters receivers={data} value={selection} onChange={setSelection} />
           <Deliveries scope={scope} selection={selection} onReplayed={reload} />
