@@ -180,6 +180,19 @@ onOneBackend('the page Clients', (start) => {
     await page.getByLabel('Size of an upload, in bytes').fill('')
     await button('Save rules').click()
     await eventually(async () => expect((await stored()).rules).to.not.have.property('uploadMaxBytes'))
+    // A refresh that fails leaves the form as it is.
+    const url = `**/v1/clients/${shop.id}`
+    await page.route(url, (route) =>
+      route.request().method() === 'GET' ? route.fulfill({ status: 500, json: {} }) : route.fallback(),
+    )
+    const refused = page.waitForResponse((response) => response.status() === 500)
+    await widths.fill('20\n100')
+    await button('Save rules').click()
+    await (await refused).finished()
+    await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))')
+    expect(await widths.count()).to.equal(1)
+    await page.unroute(url)
+    expect(errors.splice(0).filter((text) => /status of 500/.test(text))).to.have.length(1)
   })
 
   it('moves a client without files into its own bucket and back, and tests the connection', async () => {

@@ -191,7 +191,15 @@ describe('the upload queue', () => {
   })
 
   it('starts nothing when it is closed while it reads what a previous page has left', async () => {
-    const stored = { id: '1', name: 'a', folder: '', type: '', size: 1, isPaused: false, storedAt: Date.now() }
+    const stored = {
+      id: '1',
+      name: 'a',
+      folder: '',
+      type: '',
+      size: 1,
+      isPaused: false,
+      storedAt: Date.now(),
+    }
     const { queue, states } = start({ memory: memoryOf([{ ...stored, file: file('a'), ...MODIFIED }]) })
     const restored = queue.restore()
     queue.close()
