@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { onOneBackend } from '../support/backends.ts'
 import { firstOwner } from '../support/console/browser.ts'
+import { eventually } from '../support/eventually.ts'
 import { type Pages, startPages } from '../support/peers/browser-pages.ts'
 import { uploadOne } from '../support/requests/client.ts'
 import type { Service } from '../support/service.ts'
@@ -139,7 +140,8 @@ onOneBackend('copies, moves and the trash of the console', (start) => {
     expect(await dialog.getByRole('button', { name: 'Cancel' }).isDisabled()).to.equal(true)
     fail()
     await dialog.getByRole('alert').filter({ hasText: json.detail }).waitFor()
-    expect(errors.splice(0)).to.have.length(1)
+    await eventually(() => expect(errors).to.have.length(1))
+    errors.length = 0
     await dialog.getByRole('button', { name: 'Empty trash' }).click()
     await page.getByText('3 files deleted permanently').waitFor()
     await page.getByRole('heading', { name: 'The trash is empty' }).waitFor()
