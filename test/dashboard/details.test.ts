@@ -164,13 +164,15 @@ onOneBackend('the details of a file', (start) => {
     const file = await photo('quick.jpg')
     const { page } = await open(file)
     await button(page, 'Set the focal point').click()
-    await page.getByRole('img', { name: 'quick.jpg' }).evaluate((image) => {
+    await page.getByRole('img', { name: 'quick.jpg' }).waitFor()
+    // In one task, so that the pause before the request has not ended.
+    await page.evaluate(`{
+      const image = document.querySelector('[role=dialog] img[alt="quick.jpg"]')
       const { x, y, width, height } = image.getBoundingClientRect()
       const place = { clientX: x + width / 4, clientY: y + height / 2 }
       image.dispatchEvent(new MouseEvent('click', { ...place, bubbles: true }))
-      // In the same task: no pause has ended.
-      document.querySelector<HTMLElement>('[role=dialog] [aria-label=Close]')?.click()
-    })
+      document.querySelector('[role=dialog] [aria-label=Close]').click()
+    }`)
     await eventually(async () =>
       expect((await sluice.files.get(file)).focalPoint?.x).to.be.closeTo(0.25, 0.01),
     )
