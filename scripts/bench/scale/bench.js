@@ -42,7 +42,8 @@ export async function benchScale({ only = SCALE_NAMES, indexes: asked = INDEX_NA
   if (!isInstalled) say('redis-server is not installed; continuing without it.')
   const rows = []
   const write = (some) => {
-    if (json) writeFileSync(json, `${JSON.stringify({ machine: machine({ runs: 1 }), rows: some }, null, 2)}\n`)
+    if (json)
+      writeFileSync(json, `${JSON.stringify({ machine: machine({ runs: 1 }), rows: some }, null, 2)}\n`)
   }
   for (const group of only) {
     const { measure, sizes, few, indexes: own = INDEX_NAMES } = GROUPS[group]
@@ -54,7 +55,15 @@ export async function benchScale({ only = SCALE_NAMES, indexes: asked = INDEX_NA
         const named = (measured) => measured.map((row) => ({ group, index, count, ...row }))
         // A long run that is aborted leaves what it has measured.
         const note = (measured) => write([...rows, ...named(measured)])
-        const measured = await inTurn(measure, { index, count, photo: picture, isQuick, isShort, temporary, note })
+        const measured = await inTurn(measure, {
+          index,
+          count,
+          photo: picture,
+          isQuick,
+          isShort,
+          temporary,
+          note,
+        })
         rows.push(...named(measured))
         write(rows)
       }
