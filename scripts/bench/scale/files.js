@@ -41,20 +41,22 @@ const FILTERED_LISTS = {
 /**
  * What the number of files may change: delivery, lists, search, upload, delete, start and memory.
  *
- * @param {{folder: string, photo: string, redis?: object, count: number, isQuick: boolean}} options `count`: of files
+ * @param {{folder: string, photo: string, redis?: object, count: number, isQuick: boolean, isShort: boolean, note: (rows: object[]) => void}} options
+ *   `count`: of files; `note` is called with what was measured so far
  * @returns {Promise<Array<{work: string, figures: object}>>}
  */
-export async function measureFiles({ folder, photo, redis, count: files, isQuick }) {
+export async function measureFiles({ folder, photo, redis, count: files, isQuick, isShort, note }) {
   const storage = await newStorage({ folder, photo, redis })
   const filled = await measuredFill(storage, { files, samples: isQuick ? Math.ceil(SAMPLES / 100) : SAMPLES })
-  const rows = await measureFilled({ storage, redis, files, isQuick, filled })
+  const rows = await measureFilled({ storage, redis, files, isQuick, isShort, filled, note })
   if (!redis || (files < MANY && !isQuick)) return rows
   return [...rows, ...(await measureFilledProcesses({ storage, redis, files, isQuick }))]
 }
 
-/** @param {{storage: object, redis?: object, files: number, isQuick: boolean, filled: object}} options `filled`: of {@link measuredFill} */
-export async function measureFilled({ storage, redis, files, isQuick, filled: { keys, ...filled } }) {
-  const times = (count) => (isQuick ? Math.ceil(count / 100) : count)
+/** @param {{storage: object, redis?: object, files: number, isQuick: boolean, isShort: boolean, filled: object, note: (rows: object[]) => void}} options `filled`: of {@link measuredFill} */
+export async function measureFilled({ storage, redis, files, isQuick, isShort, filled, note }) {
+  const { keys, ...figures } = filled
+  const times = (count) => Math.ceil(count / (isQuick ? 100 : isShort ? 3 : 1))
   // So each request reads the index. What the cache in memory answers does not depend on the number of files.
   const env = { HOT_CACHE_BYTES: '0' }
   const startSeconds = []
@@ -70,11 +72,12 @@ export async function measureFilled({ storage, redis, files, isQuick, filled: { 
     await sleep(times(SETTLE_MS))
     const residentBytes = await server.residentBytes()
     const rows = [
-      { work: 'process', figures: { startSeconds: median(startSeconds), residentBytes, ...filled } },
+      { work: 'process', figures: { startSeconds: median(startSeconds), residentBytes, ...figures } },
     ]
-    const measure = async (work, request, { count = 300, warmUp = 100 } = {}) => {
+    const measure = async (work, request, { count = 200, warmUp = 50 } = {}) => {
       const counts = { count: times(count), warmUp: times(warmUp) }
       rows.push({ work, figures: await watch({ server, redis, request, ...counts }) })
+      note(rows)
     }
     await measure('delivery', (i) => deliveryOf(keys[i % keys.length]), { count: 1500, warmUp: 1000 })
     const query = await deepPage(server)

@@ -15,7 +15,7 @@ import type { ListRequest } from './list-request.ts'
  */
 export type FindFew = (request: ListRequest) => Promise<ListedFile[] | undefined>
 
-// Finding them and reading their records takes about 30 ms of Redis, as long as the longest reading of a list.
+// Finding them and reading their records takes 20 to 50 ms of Redis, as long as the longest reading of a list.
 const MATCHES_MAX = 3000
 // Files to look at without a pause for other requests.
 const CHUNK = 250

@@ -4,7 +4,7 @@ import type { PageRequest } from '../../core/ports/index/page-request.ts'
 import { hasFilters, hasKeyFilters, matchesKey } from './filters.ts'
 import type { ListRequest } from './list-request.ts'
 
-// What a request reads at most when its filters match few files: about 30 ms of Redis, and as much of this process.
+// What a request reads at most when its filters match few files: 20 to 40 ms of one Redis, and more of this process.
 const WORK_MAX = 10_000
 // A list by key has the keys themselves. In other lists, each key is read on its own, and a record takes as long as some keys.
 const KEY_WORK = 1
