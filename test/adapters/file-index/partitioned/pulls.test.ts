@@ -6,7 +6,7 @@ import { keyNames } from '../../../../src/adapters/file-index/redis/keys.ts'
 import type { RedisKeyspace } from '../../../../src/adapters/redis/keyspaces.ts'
 import { deferred } from '../../../../src/core/async/deferred.ts'
 import type { FileRef } from '../../../../src/core/files/file-ref.ts'
-import { derivativeKey } from '../../../../src/core/files/object-key.ts'
+import { derivativeKey, storedKey } from '../../../../src/core/files/object-key.ts'
 import type { FileIndex } from '../../../../src/core/ports/file-index.ts'
 import type { MoveOptions } from '../../../../src/core/ports/index/partitioning.ts'
 import { unavailable } from '../../../../src/core/problem.ts'
@@ -238,6 +238,34 @@ describe('a file that moves to another partition', () => {
     expect(reported).to.equal(0)
     expect(await from.redis.send((client) => client.exists(hash))).to.equal(0)
     expect((await index.derivedBytes(ref)).client).to.equal(0)
+  })
+
+  it('moves together with another one of the same id, also when it is named twice', async () => {
+    const { process, keyspaces, begin } = opened()
+    const { index } = process()
+    let ref = newRef('one')
+    while (partitionNumber(ref, 1) === partitionNumber(ref, 64)) ref = newRef('one')
+    const [other, last] = ['other', 'last'].map((folder) => {
+      return { clientId: 'one', key: storedKey(`${folder}/${ref.key}`) }
+    }) as [FileRef, FileRef]
+    const [from, to] = [1, 64].map((count) => keyspaces[partitionNumber(ref, count)]) as [
+      RedisKeyspace,
+      RedisKeyspace,
+    ]
+    const contents = []
+    for (const one of [other, ref, last]) {
+      await adopted(index, one)
+      await index.finishDerivative(one, derived(d(one)), { at: NOW, isHeld: false })
+      contents.push(await contentOf(from))
+    }
+    const move = await begin('one', 64)
+    await pullFiles([ref, last, ref], move, keyspaces)
+    expect(await contentOf(from)).to.deep.equal(contents[0])
+    await pullFiles([other], move, keyspaces)
+    expect(await contentOf(from)).to.deep.equal({})
+    expect((await index.totals('one')).stored.files).to.equal(3)
+    expect(await index.recount('one', { repair: false })).to.deep.equal([])
+    expect(Object.keys(await contentOf(to))).to.have.length(Object.keys(contents[2] ?? {}).length)
   })
 
   it('has its change in progress ended, wherever that was begun', async () => {

@@ -212,9 +212,9 @@ describe('redis: the lists of the index', () => {
 
 const membersOf = redisScript(
   `${ENTRIES}${PLACES}
-local add_member, remove_member, lists, count_folders, totals
+local lists, add_member, remove_member, count_folders, totals = { stored = {}, trashed = {} }
 ${LISTING}
-return members_of(KEYS[1], ARGV[1], ARGV[2])`,
+return listing_of(KEYS[1], ARGV[1], ARGV[2]).members`,
   { replies: 'bytes' },
 )
 
