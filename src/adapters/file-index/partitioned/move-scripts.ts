@@ -47,7 +47,7 @@ const CODE = { lineBreak: 10, derivative: '_'.charCodeAt(0) } as const
 // What these steps know of a file, by values from first to last of a list as readFiles returns it, or as the hash has it.
 const FILES = `
 local function file_in(values, first, last)
-  local one, pieces, fields, dues, uses = { in_file = file }, {}, {}, {}, {}
+  local one, pieces, fields, dues, used = { in_file = file }, {}, {}, {}, {}
   local filled = 0
   for i = first, last, 2 do
     local name, value = values[i], values[i + 1]
@@ -58,10 +58,10 @@ local function file_in(values, first, last)
     else
       pieces[name], fields[filled + 1], fields[filled + 2], filled = value, name, value, filled + 2
     end
-    if letter == ${CODE.derivative} and state_of(value) == 'stored' then uses[#uses + 1] = { use_member(name, value), bytes_of(value) } end
+    if letter == ${CODE.derivative} and state_of(value) == 'stored' then used[#used + 1] = { use_member(name, value), bytes_of(value) } end
   end
   local key = key_of(ref)
-  one.fields, one.dues, one.uses = fields, dues, uses
+  one.fields, one.dues, one.uses = fields, dues, used
   one.place, one.number_field = place_of(file, key), pieces['${NUMBER_FIELD}']
   one.entry = pieces[''] and pieces[''] .. (pieces[PIECES[2]] or '') .. (pieces[PIECES[3]] or '')
   one.listing = one.entry and listing_of(file, key, one.entry)
@@ -93,7 +93,7 @@ end
 
 const ADD = `
 ${FILES}
-local at, added, found, taken = originals + 1, {}, {}, {}
+local at, added, found, taken, left = originals + 1, {}, {}, {}, {}
 local has_deleted, is_new = redis.call('EXISTS', deleted) == 1, redis.call('EXISTS', unpack(KEYS, FIRST)) == 0
 -- Everything is read before the first write, so an entry that cannot be read changes nothing.
 for i = 1, originals do
@@ -105,12 +105,17 @@ for i = 1, originals do
   at = last + 1
   local is_deleted = has_deleted and redis.call('SISMEMBER', deleted, key_of(ref)) == 1
   if not taken[file] and (is_new or not original()) and not is_deleted then
-    if not is_new and redis.call('EXISTS', file) == 1 then forget() end
+    if not is_new and redis.call('EXISTS', file) == 1 then left[#left + 1] = { file, ref } end
     taken[file] = ref
     local one = file_in(ARGV, first, last)
     one.texts, added[#added + 1] = texts, one
     if one.listing then found[#found + 1] = one end
   end
+end
+-- What is left of files that have lost their originals.
+for _, one in ipairs(left) do
+  file, ref = one[1], one[2]
+  forget()
 end
 sum_up_client(list_uses(added, add_members))
 draw_numbers(found)

@@ -13,7 +13,8 @@ import type { MovesNoted } from './moves-noted.ts'
 import { dropFrom, PULLED_AT_ONCE, pullFiles } from './pull.ts'
 import { clusterWalks, type Placed } from './walks.ts'
 
-const CONCURRENCY = 4
+// Groups of files at a time. In a move to one partition, their scripts wait for each other on one node, and requests wait for all of them.
+const CONCURRENCY = 2
 const ALL = Array.from({ length: PARTITIONS }, (_, number) => number)
 
 /** What a call has done so far. */
@@ -223,12 +224,12 @@ async function* batchesOf(
     for (const { ref, number } of page) {
       const hash = partitionHashOfKey(ref.key)
       if (before[hash] === after[hash] || number !== before[hash]) continue
-      const name = number * PARTITIONS + (after[hash] as number)
-      const batch = batches.get(name) ?? []
-      batches.set(name, batch)
+      const pair = number * PARTITIONS + (after[hash] as number)
+      const batch = batches.get(pair) ?? []
+      batches.set(pair, batch)
       batch.push(ref)
       if (batch.length < PULLED_AT_ONCE) continue
-      batches.delete(name)
+      batches.delete(pair)
       yield batch
     }
   yield* batches.values()

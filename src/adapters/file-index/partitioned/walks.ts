@@ -44,14 +44,14 @@ export function clusterWalks(keyspaces: readonly RedisKeyspace[]) {
     },
 
     /**
-     * The files of a client in some partitions for whose id this is true, page by page. Reads all keys of their nodes once, and also
-     * returns pages without files.
-     * @param isMeant by the text that the id of a file begins, and the number of its partition
+     * Those files of a client in some partitions whose id is wanted, page by page. Reads all keys of their nodes once, and also returns
+     * pages without files.
+     * @param isWantedId whether a file is wanted, by a text that begins with its id, and the number of its partition
      */
     async *placed(
       clientId: string,
       some: readonly number[],
-      isMeant: (id: string, number: number) => boolean,
+      isWantedId: (id: string, number: number) => boolean,
     ): AsyncIterable<Placed[]> {
       const names = namesOf(clientId)
       const numberOf = (name: string) => {
@@ -62,7 +62,7 @@ export function clusterWalks(keyspaces: readonly RedisKeyspace[]) {
         const number = numberOf(name)
         if (number === undefined) return false
         const { end } = names.parse(name)
-        return isMeant(end.slice(end.lastIndexOf('/') + 1), number)
+        return isWantedId(end.slice(end.lastIndexOf('/') + 1), number)
       }
       for await (const redis of nodesWith(some.map((number) => keyspaces[number] as RedisKeyspace)))
         for await (const page of listRefs(redis, { ...names, isWanted }))

@@ -118,8 +118,8 @@ local function sum_up(bytes)
   if redis.call('HINCRBY', file, '${SUM_FIELD}', string.format('%.0f', bytes)) <= 0 then redis.call('HDEL', file, '${SUM_FIELD}') end
 end
 
-local function use_member(name, entry, in_file, of)
-  return string.sub(entry, 2, ${1 + USE_BYTES}) .. name .. '\\n' .. place_of(in_file or file, key_of(of or ref))
+local function use_member(name, entry)
+  return string.sub(entry, 2, ${1 + USE_BYTES}) .. name .. '\\n' .. (known_places[file] or place_of(file, key_of(ref)))
 end
 
 -- The bytes are read before the first write, so an entry that cannot be read changes nothing.

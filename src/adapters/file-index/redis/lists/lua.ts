@@ -52,8 +52,9 @@ end
 
 local known_places = {}
 local function place_of(in_file, key)
-  local place, id = known_places[in_file], id_in(key)
+  local place = known_places[in_file]
   if place then return place end
+  local id = id_in(key)
   if id and string.sub(in_file, -#key) ~= key then place = packed(id)
   else place = key .. string.rep('\\n', ${ID_BYTES + 1} - #key) end
   known_places[in_file] = place

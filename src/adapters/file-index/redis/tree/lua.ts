@@ -20,6 +20,7 @@ const UNION_MIN = 16
  * - `<list>:leaves`: a sorted set of the least member that each leaf may have. That of the first leaf may be the empty text
  * - `<list>/<least member>`: a leaf
  * - `<list>:long`: the longer members
+ * - `<list>:added`: members that are about to be added, only within a script
  *
  * A list without members has no keys. To delete a list, remove its members, or delete the leaves before `:leaves`: a leaf outside it
  * would be found again later.
@@ -184,7 +185,8 @@ end
 local function fill_leaf(list, from, some)
   local leaf, leaves, most = list .. '/' .. from, list .. ':leaves', nil
   local size = redis.call('ZCARD', leaf)
-  if size == 0 then redis.call('ZADD', leaves, '0', from) end
+  -- The first leaf may be what is left of a list whose :leaves was lost.
+  if size == 0 or from == '' then redis.call('ZADD', leaves, '0', from) end
   local last = size + #some > ${LEAF_MAX} and redis.call('ZRANGE', leaf, -1, -1)[1]
   if size + put_in(list, leaf, some) <= ${LEAF_MAX} then return end
   local all = redis.call('ZRANGE', leaf, 0, -1)
@@ -192,11 +194,12 @@ local function fill_leaf(list, from, some)
   local after = redis.call('ZRANGEBYLEX', leaves, '(' .. from, '+', 'LIMIT', '0', '1')[1]
   if all[size] == last and (not after or redis.call('ZCARD', list .. '/' .. after) >= ${LEAF_MAX / 2}) then most = ${LEAF_MAX}
   else most = math.ceil(#all / math.ceil(#all / ${LEAF_MAX})) end
-  -- Redis would not store it compactly any more.
-  redis.call('DEL', leaf)
   for first = 1, #all, most do
     local part = { unpack(all, first, math.min(#all, first + most - 1)) }
-    put_in(list, first == 1 and leaf or list .. '/' .. part[1], part)
+    local into = first == 1 and leaf or list .. '/' .. part[1]
+    -- Redis would not store the divided leaf compactly any more. A new one may have been left behind outside the list.
+    redis.call('DEL', into)
+    put_in(list, into, part)
     if first > 1 then redis.call('ZADD', leaves, '0', part[1]) end
   end
 end

@@ -157,6 +157,20 @@ describe('redis: a list of members', () => {
     expect((await read('up', 1000)).map(String)).to.deep.equal(members.slice(112, 128))
   })
 
+  it('has its first leaf again when the other keys have been lost, also by many members at once', async () => {
+    await addMember(redis, [list], ['m1'])
+    await redis.client.del(`${list}:leaves`)
+    await addMembers(redis, [list], ['m2', 'm3'])
+    expect((await read('up', 10)).map(String)).to.deep.equal(['m1', 'm2', 'm3'])
+  })
+
+  it('does not take over a leaf outside the list when many members divide one', async () => {
+    await redis.client.zadd(`${list}/m1128`, 0, 'm1128x')
+    const members = Array.from({ length: 256 }, (_, i) => `m${1000 + i}`)
+    await addMembers(redis, [list], members)
+    expect((await read('up', 1000)).map(String)).to.deep.equal(members)
+  })
+
   it('joins leaves when most of their members are removed', async () => {
     const members = Array.from({ length: 2000 }, (_, i) => `m${10_000 + i}`)
     await Promise.all(members.map((member) => addMember(redis, [list], [member])))
