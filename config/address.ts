@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js'
+import { listOf, type Variable } from './variable.ts'
 
 /** Whether the text is a valid webhook URL: http or https, without user name and password. */
 export function isEndpoint(value: string): boolean {
@@ -25,6 +26,15 @@ export function isRange(value: string): boolean {
     ipaddr.IPv4.isValidCIDRFourPartDecimal(value) &&
     ipaddr.IPv4.networkAddressFromCIDR(value).toString() === address.toString()
   )
+}
+
+/** A list of private ranges, to which requests may be sent. */
+export function privateRanges(help: string): Variable<readonly string[]> {
+  return listOf({
+    item: isRange,
+    expected: 'IP ranges like 10.1.0.0/16 or fd00::/8, separated by spaces or commas',
+    help,
+  })
 }
 
 /**

@@ -59,7 +59,6 @@ export const CACHING_VARIABLES = {
   CDN_TAGS: listOf({
     item: (word) => TAG_HEADERS.includes(word),
     expected: `one or more of ${TAG_HEADERS.join(', ')}, separated by spaces or commas`,
-    separator: /[\s,]+/,
     help: 'Headers with tags for CDNs, by which one purge deletes a file with all its derivatives, a folder, or all files of a client. See docs/how-to/cdn.md. No tags when unset.',
   }),
 } satisfies Record<string, Variable<unknown>>

@@ -10,7 +10,6 @@ export const COMPAT_VARIABLES = {
   COMPAT: listOf({
     item: (name) => COMPAT_SERVICES.some((one) => one === name),
     expected: `one or more of ${COMPAT_SERVICES.join(', ')}, separated by spaces or commas`,
-    separator: /[\s,]+/,
     help: 'Services whose URLs are delivered below /compat/. No service when unset: see docs/how-to/move-from-other-services.md.',
   }),
   COMPAT_CLOUDINARY_SECRET: text({

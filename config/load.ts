@@ -3,45 +3,21 @@ import { type MachineLimits, machineLimits, memoryDefault } from './machine.ts'
 import { profileDefault } from './memory-profile.ts'
 import { VARIABLES, type VariableName } from './schema.ts'
 import { signInContradictions } from './sign-in.ts'
-import type { Environment, Variable } from './variable.ts'
+import type { Defaulted, Environment, Variable } from './variable.ts'
 import { configWarnings } from './warnings.ts'
 
 type ValueOf<V> = V extends Variable<infer T> ? T : never
 
-// Variables without a default. The default of BASE_URL depends on the actual port.
-type Optional =
-  | 'BASE_URL'
-  | 'CLIENT_TOKEN'
-  | 'SECRET_CLIENT_TOKEN'
-  | 'APP_SECRET'
-  | 'ADMIN_PASSWORD'
-  | 'OIDC_ISSUER'
-  | 'OIDC_CLIENT_ID'
-  | 'OIDC_CLIENT_SECRET'
-  | 'OIDC_ROLES'
-  | 'OIDC_EMAIL_DOMAINS'
-  | 'CONSOLE_ALLOW'
-  | 'SECRETS_ALLOW'
-  | 'PLUGINS'
-  | 'PLUGINS_DIR'
-  | 'S3_BUCKET'
-  | 'S3_PREFIX'
-  | 'S3_PUBLIC_URL'
-  | 'S3_DIRECT_ENDPOINT'
-  | 'REDIS_URL'
-  | 'ACCEL_REDIRECT'
-  | 'DELIVERY_REDIRECT_BYTES'
-  | 'METRICS_TOKEN'
-  | 'METRICS_PORT'
-  | 'FETCH_PORTS'
-  | 'FETCH_ALLOW_ADDRESSES'
-  | Extract<VariableName, `AWS_${string}` | `OTEL_${string}`>
-  | Exclude<Extract<VariableName, `WEBHOOK_${string}`>, `WEBHOOK_${'LOG' | 'RATE'}_${string}`>
+// The default of BASE_URL depends on the actual port.
+type Present = Exclude<
+  { [N in VariableName]: (typeof VARIABLES)[N] extends Defaulted<unknown> ? N : never }[VariableName],
+  'BASE_URL'
+>
 
 /** The value of every variable by its name. Frozen. */
 export type Config = Readonly<
-  { [N in Exclude<VariableName, Optional>]: ValueOf<(typeof VARIABLES)[N]> } & {
-    [N in Optional]?: ValueOf<(typeof VARIABLES)[N]>
+  { [N in Present]: ValueOf<(typeof VARIABLES)[N]> } & {
+    [N in Exclude<VariableName, Present>]?: ValueOf<(typeof VARIABLES)[N]>
   }
 >
 
@@ -100,8 +76,18 @@ function forMachine(name: string, value: unknown, limits: MachineLimits): unknow
   return memoryDefault({ min: MIN_MEMORY_BYTES, most: Number(value) }, limits)
 }
 
-// S3 accepts 10,000 parts, and ours have 8 MiB.
-const S3_MAX_BYTES = 10_000 * 8 * 1024 ** 2
+// The largest object of S3, which clients can send straight to the bucket.
+const S3_MAX_BYTES = 5 * 1024 ** 4
+// S3 accepts 10,000 parts, and those of a stream of unknown length have 8 MiB: more would take more memory for each upload.
+const S3_STREAMED_MAX_BYTES = 10_000 * 8 * 1024 ** 2
+
+/** The maximum size of a file whose bytes pass through the service, in bytes. */
+export function streamedMaxBytes({
+  S3_BUCKET,
+  UPLOAD_MAX_BYTES,
+}: Pick<Config, 'S3_BUCKET' | 'UPLOAD_MAX_BYTES'>): number {
+  return S3_BUCKET ? Math.min(UPLOAD_MAX_BYTES, S3_STREAMED_MAX_BYTES) : UPLOAD_MAX_BYTES
+}
 
 /** Valid values that contradict each other. */
 function contradictions(given: Environment, values: Record<string, unknown>): string[] {

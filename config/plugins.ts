@@ -10,7 +10,6 @@ export const PLUGIN_VARIABLES = {
   PLUGINS: listOf({
     item: isPackageName,
     expected: 'names of npm packages, separated by spaces or commas',
-    separator: /[\s,]+/,
     help: 'npm packages that are plugins, installed in node_modules of the working directory or a folder above it.',
   }),
 }

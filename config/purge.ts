@@ -1,5 +1,5 @@
-import { isRange } from './address.ts'
-import { listOf, oneOf, text, type Variable } from './variable.ts'
+import { privateRanges } from './address.ts'
+import { oneOf, text, type Variable } from './variable.ts'
 
 /** The CDN from which files are purged. */
 export const PURGE_VARIABLES = {
@@ -36,10 +36,7 @@ export const PURGE_VARIABLES = {
     secret: true,
     help: 'Headers of purge requests with CDN_PURGE=url, one per line. {tag}, {tags}, {url} and {path} are replaced.',
   }),
-  CDN_PURGE_ALLOW_ADDRESSES: listOf({
-    item: isRange,
-    expected: 'IP ranges like 10.1.0.0/16 or fd00::/8, separated by spaces or commas',
-    separator: /[\s,]+/,
-    help: 'Private IP ranges that purge requests may be sent to. Private addresses are refused when unset.',
-  }),
+  CDN_PURGE_ALLOW_ADDRESSES: privateRanges(
+    'Private IP ranges that purge requests may be sent to. Private addresses are refused when unset.',
+  ),
 } satisfies Record<string, Variable<unknown>>

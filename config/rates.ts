@@ -1,4 +1,4 @@
-import { integer, type Variable } from './variable.ts'
+import { type Defaulted, integer } from './variable.ts'
 
 type RateVariable<N extends string> = `${N}_RATE_${'LIMIT' | 'LIMIT_PER_IP' | 'WINDOW_SECONDS'}`
 
@@ -22,7 +22,7 @@ interface RateOptions {
 function rate<const N extends string>(
   name: N,
   options: RateOptions,
-): Record<RateVariable<N>, Variable<number>> {
+): Record<RateVariable<N>, Defaulted<number>> {
   const { counted, countedPerIp = counted, each = 'per client', unit, max = 1_000_000 } = options
   const bounds = { min: 0, max, unit }
   return {
@@ -43,7 +43,7 @@ function rate<const N extends string>(
       default: options.seconds,
       help: `Window of ${name}_RATE_LIMIT and ${name}_RATE_LIMIT_PER_IP.`,
     }),
-  } as Record<RateVariable<N>, Variable<number>>
+  } as Record<RateVariable<N>, Defaulted<number>>
 }
 
 /**

@@ -1,4 +1,4 @@
-import { isPort, isRange, readBaseUrl, readProxies } from './address.ts'
+import { isPort, privateRanges, readBaseUrl, readProxies } from './address.ts'
 import { CACHING_VARIABLES } from './caching.ts'
 import { COMPAT_VARIABLES } from './compat.ts'
 import { CROSS_ORIGIN_VARIABLES } from './cross-origin.ts'
@@ -65,7 +65,7 @@ export const VARIABLES = {
     min: 1,
     unit: 'bytes',
     default: 5 * GIB,
-    help: 'Maximum size of an uploaded file.',
+    help: 'Maximum size of an uploaded file. With S3 at most 5 TiB, and 78 GiB for files that pass through Sluice.',
   }),
   UPLOAD_MAX_FILES: integer({
     min: 1,
@@ -79,7 +79,7 @@ export const VARIABLES = {
     max: 31_536_000,
     unit: 'seconds',
     default: 86_400,
-    help: 'Lifetime of an incomplete resumable upload, from its creation.',
+    help: 'Lifetime of an incomplete resumable upload, from its creation. For a direct upload, from its last part, and up to an hour longer.',
   }),
   SEND_104: oneOf({
     words: ['0', '1'],
@@ -186,15 +186,11 @@ export const VARIABLES = {
   FETCH_PORTS: listOf({
     item: isPort,
     expected: 'ports from 1 to 65535, separated by spaces or commas',
-    separator: /[\s,]+/,
     help: 'Ports that remote files may be fetched from, in addition to 80 and 443.',
   }),
-  FETCH_ALLOW_ADDRESSES: listOf({
-    item: isRange,
-    expected: 'IP ranges like 10.1.0.0/16 or fd00::/8, separated by spaces or commas',
-    separator: /[\s,]+/,
-    help: 'Private IP ranges that files may be fetched from. Every caller with the right to fetch can then read files of these servers. Private addresses are refused when unset.',
-  }),
+  FETCH_ALLOW_ADDRESSES: privateRanges(
+    'Private IP ranges that files may be fetched from. Every caller with the right to fetch can then read files of these servers. Private addresses are refused when unset.',
+  ),
   ...PLUGIN_VARIABLES,
   ...WEBHOOK_VARIABLES,
   ...CACHING_VARIABLES,

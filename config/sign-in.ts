@@ -11,7 +11,6 @@ export interface RoleRule {
 const ranges = {
   item: (value: string) => isRange(value) && !/^::ffff:/i.test(value),
   expected: 'IP ranges like 203.0.113.0/24 or 2001:db8::/32, separated by spaces or commas',
-  separator: /[\s,]+/,
 }
 
 /** The variables about people who sign in: the password of the operator, the OpenID Connect issuer and the IP addresses of an organisation. */
@@ -73,7 +72,6 @@ export const SIGN_IN_VARIABLES = {
   OIDC_EMAIL_DOMAINS: listOf({
     item: (value) => /^[a-z\d-]+(\.[a-z\d-]+)+$/.test(value),
     expected: 'domains in lower case like example.com, separated by spaces or commas',
-    separator: /[\s,]+/,
     help: 'Domains of email addresses that may sign in with OIDC_ISSUER. The issuer must have verified the address. All addresses when unset.',
   }),
   OIDC_UNVERIFIED_EMAIL: oneOf({

@@ -15,20 +15,21 @@ export interface Variable<T> {
   read(text: string): T | undefined
 }
 
-/** An integer; both bounds are inclusive. */
-export function integer({
-  min,
-  max,
-  unit,
-  default: byDefault,
-  ...rest
-}: {
+/** A variable that always has a value. */
+export type Defaulted<T> = Variable<T> & { default: string }
+
+interface IntegerOptions {
   min: number
   max?: number
   unit?: string
   help: string
   default?: number
-}): Variable<number> {
+}
+
+/** An integer; both bounds are inclusive. */
+export function integer(options: IntegerOptions & { default: number }): Defaulted<number>
+export function integer(options: IntegerOptions): Variable<number>
+export function integer({ min, max, unit, default: byDefault, ...rest }: IntegerOptions): Variable<number> {
   const bounds = max === undefined ? `from ${min}` : `from ${min} to ${max}`
   return {
     ...rest,
@@ -49,7 +50,7 @@ export function oneOf<const W extends string>({
   words: readonly W[]
   help: string
   default: W
-}): Variable<W> {
+}): Defaulted<W> {
   return {
     ...rest,
     expected: `one of ${words.join(', ')}`,
@@ -57,18 +58,19 @@ export function oneOf<const W extends string>({
   }
 }
 
+type TextOptions = Omit<Variable<string>, 'read'> & { pattern: RegExp }
+
 /** A text that matches a pattern. */
-export function text({
-  pattern,
-  ...rest
-}: Omit<Variable<string>, 'read'> & { pattern: RegExp }): Variable<string> {
+export function text(options: TextOptions & { default: string }): Defaulted<string>
+export function text(options: TextOptions): Variable<string>
+export function text({ pattern, ...rest }: TextOptions): Variable<string> {
   return { ...rest, read: (value) => (pattern.test(value) ? value : undefined) }
 }
 
-/** A list of at least one item, separated by spaces by default. */
+/** A list of at least one item, separated by spaces or commas by default. */
 export function listOf({
   item,
-  separator = /\s+/,
+  separator = /[\s,]+/,
   ...rest
 }: {
   item: (text: string) => boolean

@@ -1,15 +1,17 @@
-import { isEndpoint, isRange } from './address.ts'
+import { isEndpoint, privateRanges } from './address.ts'
 import { integer, listOf, type Variable } from './variable.ts'
 
 /** Webhooks, and the log of their deliveries. */
 export const WEBHOOK_VARIABLES = {
   WEBHOOK_URL: listOf({
+    separator: /\s+/,
     item: isEndpoint,
     expected: 'http or https URLs without user name, separated by spaces',
     secret: true,
     help: 'Webhook receivers: see docs/how-to/webhooks.md. Requires WEBHOOK_SECRET.',
   }),
   WEBHOOK_SECRET: listOf({
+    separator: /\s+/,
     item: isWebhookSecret,
     expected: 'whsec_ and 24 to 64 bytes in base64, or several of them separated by spaces',
     secret: true,
@@ -18,15 +20,11 @@ export const WEBHOOK_VARIABLES = {
   WEBHOOK_EVENTS: listOf({
     item: (text) => /^[a-z]+\.[a-z]+$/.test(text),
     expected: 'names of events, separated by spaces or commas',
-    separator: /[\s,]+/,
     help: 'Event types to deliver. All types when unset.',
   }),
-  WEBHOOK_ALLOW_ADDRESSES: listOf({
-    item: isRange,
-    expected: 'IP ranges like 10.1.0.0/16 or fd00::/8, separated by spaces or commas',
-    separator: /[\s,]+/,
-    help: 'Private IP ranges that webhooks may be sent to. Private addresses are refused when unset.',
-  }),
+  WEBHOOK_ALLOW_ADDRESSES: privateRanges(
+    'Private IP ranges that webhooks may be sent to. Private addresses are refused when unset.',
+  ),
   WEBHOOK_LOG_ENTRIES: integer({
     min: 0,
     max: 100_000,

@@ -52,7 +52,7 @@ export function affectedTests(changed, tests, importsOf) {
 /** The folder of the tests of a module, for one of `src` at least two levels deep. */
 function folderOfTests(path) {
   if (path.startsWith('dashboard/')) return ['test/dashboard/']
-  if (path.startsWith('plugins/')) return ['test/pipeline/']
+  if (path.startsWith('plugins/') || path.startsWith('src/engines/')) return ['test/pipeline/']
   if (!path.startsWith('src/')) return []
   let folder = dirname(path).replace(/^src/, 'test')
   while (!existsSync(join(root, folder))) folder = dirname(folder)

@@ -36,7 +36,7 @@ export { aggregateMetrics, lastingMetrics } from './adapters/metrics/aggregate.t
 export { examine } from './assembly/doctor/doctor.ts'
 export { credentialsFile } from './assembly/first-client.ts'
 export { openMediaWorker } from './assembly/media-worker.ts'
-export { openOperator } from './assembly/operator.ts'
+export { backupCommands, openOperator } from './assembly/operator.ts'
 export { loadEverything } from './assembly/plugins.ts'
 export type { Storage } from './assembly/services.ts'
 
@@ -188,7 +188,7 @@ async function openApp(
     tus: {
       resumables,
       handover: backends.handover,
-      maxBytes: config.UPLOAD_MAX_BYTES,
+      maxBytes: services.streamedMaxBytes,
       expireMs: config.RESUMABLE_UPLOAD_TTL_SECONDS * 1000,
       sends104: config.SEND_104 === '1',
     },

@@ -3,12 +3,14 @@ import { existsSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { CommanderError } from 'commander'
 import pino from 'pino'
+import { backupConnection } from '../config/backup-target.ts'
 import { importCredentials } from '../config/import-credentials.ts'
 import { type Config, loadConfig } from '../config/load.ts'
 import { storageSecret } from '../config/storage-secret.ts'
 import type { Environment } from '../config/variable.ts'
 import type { Checkup } from './core/checkup.ts'
 import type { CommandRun } from './core/command.ts'
+import { BACKUP_RESULTS, backupOutput } from './process/cli/backup/backup-output.ts'
 import { commandLine, WRONG_USAGE } from './process/cli/command-line.ts'
 import { checkupText, summaryOf, summaryText } from './process/cli/doctor-output.ts'
 import { importOutput } from './process/cli/import/import-output.ts'
@@ -114,6 +116,8 @@ function outputOf(
   { json, map, own }: Pick<PerformOptions, 'json'> & { map: UrlMap | undefined; own: CommandProcess },
 ): CommandOutput {
   const { write, writeError, isTerminal } = own
+  const ofBackup = BACKUP_RESULTS[command]
+  if (ofBackup) return backupOutput({ json: json ?? false, show: ofBackup, write, writeError, isTerminal })
   if (command === 'import') return importOutput({ json: json ?? false, map, write, writeError, isTerminal })
   if (json) return jsonOutput(write)
   const show = RESULT_TEXTS[command] as (result: unknown) => string
@@ -164,6 +168,10 @@ async function runCommand(
 ): Promise<unknown> {
   const environment = loadConfig(own.environment)
   const config = { ...environment, DATA_DIR: resolve(environment.DATA_DIR) }
+  if (Object.hasOwn(BACKUP_RESULTS, command)) {
+    const { backupCommands } = await app()
+    return backupCommands({ config, connection: backupConnection(own.environment) })[command]?.(args, run)
+  }
   return runOperatorCommand(command, args, {
     dataDir: config.DATA_DIR,
     isShared: config.REDIS_URL !== undefined,

@@ -587,7 +587,7 @@ export interface DirectUpload {
   state: "receiving" | "storing" | "stored"
   /** When the URLs of the requests expire, or without requests the upload itself. */
   expiresAt: string
-  /** The requests that send the missing bytes to the bucket, in any order: one, or several for a large file. Empty when nothing is missing. */
+  /** The requests that send the missing bytes to the bucket, in any order: one, or up to 200 for a large file. Empty when nothing is missing. */
   requests: Array<{
     method: "PUT"
     /** Signed URL of the bucket. */
@@ -599,6 +599,8 @@ export interface DirectUpload {
     /** Number of bytes in the body. The bucket refuses another number. */
     size: number
   }>
+  /** Number of bytes that the bucket has not received. When the `requests` have fewer bytes, send these, and get the next requests with `GET <url>`. */
+  missingBytes: number
 }
 
 /** A stored file. */

@@ -35,6 +35,8 @@ export interface ApiRequest extends CallOptions {
   headers?: Readonly<Record<string, string>>
   json?: unknown
   body?: RequestInit['body']
+  /** Whether redirects are followed, which is the default. */
+  redirect?: 'error'
   /** `transfer`: a file is sent or received, which may take longer than the time limit of a call. */
   kind?: 'call' | 'transfer'
   /** Whether the request may be sent twice. Default: whether the method is GET, HEAD or DELETE. */
@@ -81,7 +83,17 @@ export function createApi({
   const urlOf = (path: string) => (path.startsWith('/') ? `${baseUrl}${path}` : path)
 
   async function attempt(request: ApiRequest, signal: AbortSignal | undefined): Promise<Response> {
-    const { method = 'GET', path, query = {}, headers = {}, json, body, isAnonymous, onSent } = request
+    const {
+      method = 'GET',
+      path,
+      query = {},
+      headers = {},
+      json,
+      body,
+      redirect,
+      isAnonymous,
+      onSent,
+    } = request
     const url = withQuery(urlOf(path), query)
     const token = isAnonymous ? undefined : authorization()
     const init: RequestInit = {
@@ -93,6 +105,7 @@ export function createApi({
         ...headers,
       },
       body: json === undefined ? (body ?? null) : JSON.stringify(json),
+      ...(redirect ? { redirect } : {}),
       ...(signal ? { signal } : {}),
     }
     const Xhr = onSent && !givenFetch ? browserXhr() : undefined

@@ -1,22 +1,28 @@
 import type { Source } from './chunks.ts'
 
-/** The members of node:fs/promises that are used. */
+/** The members of node:fs that are used. */
 interface FileSystem {
-  open(path: string): Promise<{
-    stat(): Promise<{ size: number; mtimeMs: number; isFile(): boolean }>
-    read(bytes: Uint8Array, offset: number, length: number, at: number): Promise<{ bytesRead: number }>
-    close(): Promise<void>
-  }>
+  promises: {
+    open(path: string): Promise<{
+      stat(): Promise<{ size: number; mtimeMs: number; isFile(): boolean }>
+      read(bytes: Uint8Array, offset: number, length: number, at: number): Promise<{ bytesRead: number }>
+      close(): Promise<void>
+    }>
+  }
+  openAsBlob?(path: string): Promise<Blob>
 }
+
+// A larger chunk is read while it is sent. Parts of direct uploads have up to 525 MiB, and three are sent at a time.
+const READ_BYTES = 32 * 1024 * 1024
 
 /** Opens a file of this machine. Without an import of `node:fs`, which bundlers for browsers would refuse. */
 export async function openPath(path: string, name: string | undefined): Promise<Source> {
   const { process } = globalThis as unknown as {
     process?: { getBuiltinModule?(name: string): FileSystem | undefined }
   }
-  const fs = process?.getBuiltinModule?.('node:fs/promises')
+  const fs = process?.getBuiltinModule?.('node:fs')
   if (!fs) throw new TypeError('a path can be uploaded only in Node, Bun and Deno')
-  const file = await fs.open(path)
+  const file = await fs.promises.open(path)
   const { size, mtimeMs } = await statOf(file, path)
   return {
     name: name ?? path.split(/[/\\]/).at(-1) ?? '',
@@ -24,7 +30,13 @@ export async function openPath(path: string, name: string | undefined): Promise<
     fingerprint: JSON.stringify([path, size, mtimeMs]),
     isReplayable: true,
     async chunk(from, maxBytes) {
-      const bytes = new Uint8Array(Math.max(0, Math.min(maxBytes, size - from)))
+      const end = Math.min(size, from + maxBytes)
+      if (end - from > READ_BYTES && fs.openAsBlob) {
+        const whole = await fs.openAsBlob(path)
+        if (whole.size !== size) throw new TypeError(`${path} was changed during the upload`)
+        return { bytes: whole.slice(from, end), isLast: end === size }
+      }
+      const bytes = new Uint8Array(Math.max(0, end - from))
       for (let filled = 0; filled < bytes.length; ) {
         const { bytesRead } = await file.read(bytes, filled, bytes.length - filled, from + filled)
         if (bytesRead === 0) throw new TypeError(`${path} became shorter during the upload`)
@@ -36,7 +48,7 @@ export async function openPath(path: string, name: string | undefined): Promise<
   }
 }
 
-async function statOf(file: Awaited<ReturnType<FileSystem['open']>>, path: string) {
+async function statOf(file: Awaited<ReturnType<FileSystem['promises']['open']>>, path: string) {
   const stats = await file.stat()
   if (stats.isFile()) return stats
   await file.close()

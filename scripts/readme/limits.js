@@ -22,6 +22,10 @@ export function limits() {
       `\`UPLOAD_MAX_BYTES\` (\`Tus-Max-Size\`); it must be complete within ${set('RESUMABLE_UPLOAD_TTL_SECONDS', duration)}`,
     ],
     [
+      'Direct upload',
+      `\`UPLOAD_MAX_BYTES\`, with S3 at most 5 TiB; ${constantOf('adapters/bucket/s3/presigned/direct.ts', 'PARTS_MAX')} parts. It expires when no part has arrived for ${set('RESUMABLE_UPLOAD_TTL_SECONDS', duration)} and up to an hour more`,
+    ],
+    [
       'Derivatives requested with an upload',
       `${form('TRANSFORMS_MAX')}, of ${form('QUERY_MAX_LENGTH')} characters each`,
     ],

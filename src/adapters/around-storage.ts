@@ -10,13 +10,15 @@ export function aroundStorage(
   { buckets, index }: { buckets: Buckets; index: FileIndex },
   around: Record<'bucket' | 'index', Around>,
 ): { buckets: Buckets; index: FileIndex } {
-  const bucket = (inner: Bucket): Bucket => ({
-    ...wrapped(inner, around.bucket),
-    find: async (...args) => {
-      const asset = await around.bucket('find', () => inner.find(...args))
-      return asset && opening(asset, around.bucket)
-    },
-  })
+  const bucket = (inner: Bucket): Bucket => {
+    const all = wrapped(inner, around.bucket)
+    const opened = (asset: Asset | undefined) => asset && opening(asset, around.bucket)
+    return {
+      ...all,
+      find: async (...args) => opened(await all.find(...args)),
+      assume: async (...args) => opened(await all.assume(...args)),
+    }
+  }
   return {
     buckets: { ...wrapped(buckets, around.bucket), of: (client) => bucket(buckets.of(client)) },
     index: wrapped(index, around.index),

@@ -1,7 +1,11 @@
+import { noMetrics } from '../adapters/metrics/none.ts'
 import type { Commands } from '../core/command.ts'
 import { type LoadOptions, loadEverything } from './plugins.ts'
 import { openServices, type ServicesOptions } from './services.ts'
 import { operatorCommands } from './sources/imports.ts'
+import { openTransformations } from './transforms.ts'
+
+export { backupCommands } from './backup/commands.ts'
 
 /** The commands of an operator, without a running server. */
 export interface Operator {
@@ -18,10 +22,15 @@ export interface Operator {
 export async function openOperator(
   options: LoadOptions & Omit<ServicesOptions, 'wrapStorage' | 'plugins'>,
 ): Promise<Operator> {
-  const { plugins } = await loadEverything(options)
-  const services = await openServices({ ...options, plugins })
+  const loaded = await loadEverything(options)
+  const services = await openServices({ ...options, plugins: loaded.plugins })
+  // Imported files of some clients must be decodable.
+  const { pool } = openTransformations(services, { ...options, loaded, metrics: noMetrics })
   return {
     commands: operatorCommands(services, options),
-    close: () => services.close({ graceMs: 0 }),
+    async close() {
+      await pool.close()
+      await services.close({ graceMs: 0 })
+    },
   }
 }

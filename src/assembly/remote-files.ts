@@ -1,4 +1,4 @@
-import type { Config } from '../../config/load.ts'
+import { type Config, streamedMaxBytes } from '../../config/load.ts'
 import { guardedFetcher } from '../adapters/fetcher/guarded.ts'
 import { tracedFetcher } from '../adapters/telemetry/traced-fetcher.ts'
 import type { Log } from '../core/log.ts'
@@ -30,7 +30,7 @@ export function openRemotes(
   const guarded = guardedFetcher({ access: fetchAccess(config) })
   const fetcher = tracing ? tracedFetcher(guarded, { tracing, target: 'remote file' }) : guarded
   const remotes = createRemotes({ fetcher })
-  const remoteUpload = createRemoteUpload({ remotes, upload, timeoutMs, maxBytes: config.UPLOAD_MAX_BYTES })
+  const remoteUpload = createRemoteUpload({ remotes, upload, timeoutMs, maxBytes: streamedMaxBytes(config) })
   return {
     remoteUpload,
     remoteMirror: createRemoteMirror({ remotes, remoteUpload, originals, buckets, locks, timeoutMs }),

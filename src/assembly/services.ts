@@ -18,6 +18,7 @@ import type { FileIndex } from '../core/ports/file-index.ts'
 import type { PluginSet } from '../pipeline/load/load.ts'
 import { presetChecker } from '../pipeline/plan/presets.ts'
 import { createHasFiles } from '../service/admin/has-files.ts'
+import { endMigration } from '../service/backup/migration/target.ts'
 import { createClients } from '../service/clients/clients.ts'
 import { createUrlKeys } from '../service/clients/url-keys.ts'
 import { createDeleteDerivatives } from '../service/derivatives/command.ts'
@@ -96,6 +97,7 @@ async function buildServices(opened: Backends, options: ServicesOptions) {
   const backends = tracing ? { ...opened, jobs: tracedJobs(opened.jobs, tracing) } : opened
   const first = { id: FIRST_CLIENT_ID, token: '' }
   const keys = await openAppKeys({ config, bucket: backends.buckets.of(first), log })
+  await endMigration(backends.buckets.of(first))
   const recovery = createRecovery(keys)
   const credentialsKey = keys('bucket credentials')
   const storage = {
@@ -145,14 +147,12 @@ async function buildServices(opened: Backends, options: ServicesOptions) {
   const evict = createEvict({ index, buckets })
   const removeDerivatives = createRemoveDerivatives({ index, buckets, originals, evict })
   const sweep = createSweep({ index, buckets, clients: store, removals, agree, log })
-  const sweepPuts = createSweepPuts({ buckets, clients: store, log })
+  const sweepPuts = createSweepPuts({ buckets, bucket: firstBucket, clients: store, log })
   const uploads = openUploads({
-    backends,
-    config,
+    ...{ backends, config, keys },
     buckets,
     firstBucket,
     index,
-    keys,
     clients,
     store,
     originalEvents,

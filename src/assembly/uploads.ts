@@ -1,4 +1,4 @@
-import type { Config } from '../../config/load.ts'
+import { type Config, streamedMaxBytes } from '../../config/load.ts'
 import type { Log } from '../core/log.ts'
 import type { Bucket, Buckets } from '../core/ports/bucket.ts'
 import type { ClientStore } from '../core/ports/client-store.ts'
@@ -54,7 +54,8 @@ export function openUploads({
   removals,
   log,
 }: UploadsOptions) {
-  const { UPLOAD_MAX_BYTES: maxBytes } = config
+  const maxBytes = config.UPLOAD_MAX_BYTES
+  const streamed = { streamedMaxBytes: streamedMaxBytes(config) }
   const { admits } = clients
   const checkPixels = createCheckPixels({ inspector: imageInspector })
   const decodable: DecodableSlot = {}
@@ -67,6 +68,7 @@ export function openUploads({
     checkPixels,
     decodable,
     maxBytes,
+    ...streamed,
   })
   const linkUses = createLinkUses({ ledger: backends.ledger, index, removals })
   const signedLinks = createSignedLinks({
@@ -80,6 +82,7 @@ export function openUploads({
   const expireMs = config.RESUMABLE_UPLOAD_TTL_SECONDS * 1000
   const linkUploads = createLinkUploads({ ledger: backends.ledger, uses: linkUses })
   const resumableOriginals = createResumableOriginals({
+    bucket: firstBucket,
     pieces,
     index,
     buckets,
@@ -95,6 +98,7 @@ export function openUploads({
     locks: backends.locks,
     signedLinks,
     linkUploads,
+    expireMs,
   })
   const resumables = createResumables({
     bucket: firstBucket,
@@ -104,6 +108,7 @@ export function openUploads({
     admits,
     linkUploads,
     maxBytes,
+    ...streamed,
     expireMs,
   })
   const directUploads = createDirectUploads({
@@ -124,6 +129,7 @@ export function openUploads({
   const repeatedRequests = createRepeatedRequests({ ledger: backends.ledger })
   // The process that transforms files fills `decodable`.
   return {
+    ...streamed,
     decodable,
     upload,
     repeatedRequests,

@@ -4,6 +4,7 @@ import type { Log } from '../core/log.ts'
 import { isRemoteFailure, logReason } from '../core/log-reason.ts'
 import { BUSY, Problem, unavailable } from '../core/problem.ts'
 import { truncate } from '../core/text/truncate.ts'
+import { routeNotFound } from '../core/url-problems.ts'
 import { removeCaching } from './caching/set-lifetime.ts'
 import { nearestRoute } from './nearest-route.ts'
 import { withPlaceholderHint } from './placeholder.ts'
@@ -63,11 +64,6 @@ export function notFound(routes: readonly string[]): RequestHandler {
       detail: `No route matches ${method} ${truncate(path)}. Did you mean ${near}?`,
     })
   }
-}
-
-/** 404: no route matches the path. */
-export function routeNotFound(): Problem {
-  return new Problem({ status: 404, code: 'route_not_found', detail: 'No route matches this path.' })
 }
 
 /** 405 for routes that do not support the method. `allowed` are the supported ones. */

@@ -4,7 +4,7 @@ import type { MediaGroup } from '../core/media/groups.ts'
 import { parseTarget, type QueryPair } from '../core/net/query.ts'
 import { parseParameter } from '../core/plugin-api/parameter.ts'
 import { badParameter, Problem } from '../core/problem.ts'
-import { routeNotFound } from './problem.ts'
+import { routeNotFound } from '../core/url-problems.ts'
 
 /** A signal that aborts when the client disconnects before its response is complete. */
 export function clientGone(res: Response): AbortSignal {

@@ -5,14 +5,16 @@ import { allowedAddresses } from './caller/allowed-addresses.ts'
 import { crossOrigin } from './caller/cross-origin.ts'
 import { operatorOnly } from './caller/operator.ts'
 import { drainAfterResponse } from './connection/drain.ts'
-import { rejectUnknownExpect } from './connection/expect-header.ts'
-import { requireSingleHost } from './connection/host-header.ts'
 import { limitPipelining, serializePipelined } from './connection/pipelining.ts'
 import { inPortions } from './connection/portions.ts'
 import { unnamedProxy } from './connection/proxy-warning.ts'
+import {
+  refuseWorkerScripts,
+  rejectUnknownExpect,
+  requireChunked,
+  requireSingleHost,
+} from './connection/refused-headers.ts'
 import { normalizeTarget, rejectBadTarget } from './connection/request-target.ts'
-import { requireChunked } from './connection/transfer-encoding.ts'
-import { refuseWorkerScripts } from './connection/worker-scripts.ts'
 import { auditActions, auditInterrupted } from './console/audit-actions.ts'
 import { createBuiltConsole } from './console/built-files.ts'
 import { consoleSession } from './console/console-session.ts'

@@ -95,8 +95,10 @@ async function serve(
   const signal = anySignal([left.signal, ending]).signal
   const stopping = new AbortController()
   try {
-    const { command, args } = await requestFrom(socket, signal)
-    socket.once('data', () => stopping.abort(new Error('the operator has stopped the command')))
+    const { command, args, isStopped } = await requestFrom(socket, signal)
+    const stop = () => stopping.abort(new Error('the operator has stopped the command'))
+    if (isStopped) stop()
+    else socket.once('data', stop)
     const work = Object.hasOwn(commands, command) ? commands[command] : undefined
     if (!work)
       throw badRequest(
@@ -119,7 +121,8 @@ async function serve(
   }
 }
 
-async function requestFrom(socket: Socket, signal: AbortSignal): Promise<Request> {
+/** `isStopped`: the byte after the request has arrived with it. */
+async function requestFrom(socket: Socket, signal: AbortSignal): Promise<Request & { isStopped: boolean }> {
   let text = ''
   socket.setEncoding('utf8')
   while (!text.includes('\n')) {
@@ -128,9 +131,10 @@ async function requestFrom(socket: Socket, signal: AbortSignal): Promise<Request
     if (text.length > REQUEST_MAX_BYTES)
       throw badRequest(`expected a command of at most ${REQUEST_MAX_BYTES} characters`)
   }
+  const end = text.indexOf('\n')
   try {
-    const { command, args } = JSON.parse(text)
-    return { command: String(command), args }
+    const { command, args } = JSON.parse(text.slice(0, end))
+    return { command: String(command), args, isStopped: text.length > end + 1 }
   } catch {
     throw badRequest('expected a line of JSON: {"command": "…", "args": {…}}')
   }

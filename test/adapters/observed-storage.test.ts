@@ -2,8 +2,10 @@ import { expect } from 'chai'
 import { aroundStorage } from '../../src/adapters/around-storage.ts'
 import { tracedStorage } from '../../src/adapters/telemetry/traced-storage.ts'
 import type { Storage } from '../../src/app.ts'
+import { assetFromBytes } from '../../src/core/bytes/asset.ts'
 import { FIRST_CLIENT_ID } from '../../src/core/clients/client.ts'
-import type { Bucket } from '../../src/core/ports/bucket.ts'
+import { storedKey } from '../../src/core/files/object-key.ts'
+import type { AssumedObject, Bucket } from '../../src/core/ports/bucket.ts'
 import type { Tracing } from '../../src/core/ports/telemetry/tracing.ts'
 import { inRequest } from '../../src/core/request-context.ts'
 
@@ -21,6 +23,22 @@ describe('observed storage', () => {
     const storage = storageOf({ isReachable: false })
     const { buckets } = aroundStorage(storage, { bucket: around, index: around })
     expect(buckets.of(CLIENT).isReachable).to.equal(false)
+  })
+
+  it('observes the opening of a file of known size, which is its only request', async () => {
+    const operations: string[] = []
+    const around = <T>(operation: string, call: () => T) => {
+      operations.push(operation)
+      return call()
+    }
+    const asset = assetFromBytes(Buffer.from('a'), { mediaType: 'text/plain', lastModified: new Date(0) })
+    const { buckets } = aroundStorage(storageOf({ assume: async () => asset }), {
+      bucket: around,
+      index: around,
+    })
+    const found = await buckets.of(CLIENT).assume(storedKey('a/txt/a'), { size: 1 } as AssumedObject)
+    await found?.open()
+    expect(operations).to.deep.equal(['assume', 'open'])
   })
 
   it('has at most 200 spans of calls below one span', async () => {

@@ -4,8 +4,7 @@ import { loadConfig } from '../../config/load.ts'
 import { checkBucketCors } from '../../src/assembly/doctor/bucket-cors.ts'
 import { type S3Server, s3Server } from '../support/servers/s3-server.ts'
 
-describe('the check of the CORS rules of a bucket', function () {
-  this.timeout(60_000)
+describe('the check of the CORS rules of a bucket', () => {
   const ORIGIN = 'https://app.example.com'
   let server: S3Server
   let bucket: string

@@ -36,8 +36,7 @@ const CHECKS = {
   'sign-in': (config: Config) => checkIssuer(config),
 }
 
-describe('the checks of sluice doctor', function () {
-  this.timeout(60_000)
+describe('the checks of sluice doctor', () => {
   let folder: string
   beforeEach(async () => {
     folder = await temporaryFolder()
@@ -72,8 +71,7 @@ describe('the checks of sluice doctor', function () {
 
   describe('on a bucket and Redis', () => {
     let env: Record<string, string>
-    before(async function () {
-      this.timeout(60_000)
+    before(async () => {
       env = { ...(await redisEnv(7000)), ...(await s3Env('doctor')) }
     })
 

@@ -18,8 +18,7 @@ const drawn = (text: string) =>
     `<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20"><text y="15">${text}</text></svg>`,
   )
 
-describe('the scripts without a font', function () {
-  this.timeout(60_000)
+describe('the scripts without a font', () => {
   let folder: string
   /** Of a machine that has no other fonts than DejaVu. */
   let env: { FONTCONFIG_FILE: string }

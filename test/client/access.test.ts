@@ -63,8 +63,7 @@ onOneBackend('the client library', (start) => {
     expect((await again.list()).map((client) => client.id)).to.deep.equal(['first'])
   })
 
-  it('waits for a video job, and not for what is stored', async function () {
-    this.timeout(60_000)
+  it('waits for a video job, and not for what is stored', async () => {
     const { files, jobs } = clientOf(service.tokens.secretClientToken)
     const record = await files.upload(new File([await film()], 'a.mp4'))
     const states: string[] = []

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { writeFile } from 'node:fs/promises'
+import { truncate, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -15,6 +15,7 @@ import {
   type UploadProgress,
   uploadToLink,
 } from '../../client/index.ts'
+import { openPath } from '../../client/upload/path.ts'
 import { EMBEDDED } from '../support/backend.ts'
 import { S3_EMBEDDED, stoppedAtTheEnd } from '../support/backends.ts'
 import { eventually } from '../support/eventually.ts'
@@ -27,7 +28,7 @@ import { s3Server } from '../support/servers/s3-server.ts'
 import { PROJECT, type Service, startService } from '../support/service.ts'
 import { itLong, sized } from '../support/sized.ts'
 import { wrapBuckets } from '../support/storage.ts'
-import { inSmallParts, PART_BYTES } from '../support/stored/direct-uploads.ts'
+import { inSmallParts, oneByOne, PART_BYTES } from '../support/stored/direct-uploads.ts'
 
 const MIB = 1024 ** 2
 // Three parts.
@@ -45,8 +46,7 @@ function memoryStore(): ResumeStore & { urls: Map<string, string> } {
   }
 }
 
-describe('direct uploads of the client library', function () {
-  this.timeout(60_000)
+describe('direct uploads of the client library', () => {
   const start = stoppedAtTheEnd((options) => startService({ backend: S3_EMBEDDED, ...options }))
   let service: Service
   before(async () => {
@@ -90,6 +90,81 @@ describe('direct uploads of the client library', function () {
     expect(await files.get(record)).to.deep.include({ sha256: sha256(BYTES), tags: ['x'] })
     expect([progress[0], progress.at(-1)]).to.deep.equal([0, BYTES.length])
     expect(progress).to.deep.equal(progress.toSorted((one, other) => one - other))
+  })
+
+  it('hold no large part of a path in memory', async () => {
+    const path = join(service.dataDir, 'large.bin')
+    await writeFile(path, '')
+    await truncate(path, 100 * MIB)
+    const source = await openPath(path, undefined)
+    const { bytes, isLast } = await source.chunk(60 * MIB, 40 * MIB)
+    expect([bytes.size, isLast]).to.deep.equal([40 * MIB, true])
+    await truncate(path, MIB)
+    // It is read only now.
+    expect(await rejection(bytes.arrayBuffer())).to.have.property('name', 'NotReadableError')
+    expect(String(await rejection(source.chunk(0, 40 * MIB)))).to.include('was changed')
+    await source.close()
+    // In case of a redirect, fetch would hold it.
+    const redirects = new Set<unknown>()
+    const noted: typeof fetch = (url, init) => {
+      if (init?.method === 'PUT') redirects.add(init.redirect)
+      return fetch(url, init)
+    }
+    const { url: baseUrl, tokens } = service
+    const { files } = createClient({ baseUrl, secret: tokens.secretClientToken, fetch: noted })
+    await files.upload(BYTES, { direct: true })
+    expect([...redirects]).to.deep.equal(['error'])
+  })
+
+  it('wait for a file that is being stored while the service restarts, and not before', async () => {
+    const answers = [202, 500].map(
+      (status) => new Response('{}', { status, headers: { 'Retry-After': '0' } }),
+    )
+    const { files, kinds } = watched(service, (kind) =>
+      kind === 'POST direct' && kinds.length > 2 ? answers.shift() : undefined,
+    )
+    const options = { direct: true, resumableFromBytes: 10 }
+    expect((await files.upload(BYTES.subarray(0, 100), options)).size).to.equal(100)
+    expect(kinds).to.deep.equal(['POST direct', 'PUT bucket', ...Array(3).fill('POST direct')])
+    kinds.length = 0
+    answers.push(new Response('', { status: 500 }))
+    expect(await rejection(files.upload(BYTES.subarray(0, 100), options))).to.have.property('status', 500)
+  })
+
+  it('end when the service never finds the parts that the bucket has accepted', async () => {
+    const blind = await start({
+      wrapStorage: wrapBuckets((bucket) => ({ ...oneByOne(bucket), partsOf: async () => [] })),
+    })
+    const { files, kinds } = watched(blind)
+    expect(await rejection(files.upload(BYTES, { direct: true }))).to.have.property('code', 'bad_response')
+    expect(kinds.filter((kind) => kind === 'PUT bucket')).to.have.lengthOf(5)
+  })
+
+  it('get the requests for the next parts, and continue with those that are missing', async () => {
+    const paged = await start({ wrapStorage: wrapBuckets(oneByOne) })
+    const { files, kinds } = watched(paged)
+    const progress: number[] = []
+    const options = {
+      direct: true,
+      onProgress: ({ sentBytes }: UploadProgress) => void progress.push(sentBytes),
+    }
+    const record = await files.upload(BYTES, options)
+    const next = ['GET direct', 'PUT bucket']
+    expect(kinds).to.deep.equal(['POST direct', 'PUT bucket', ...next, ...next, 'POST direct'])
+    expect(await files.get(record)).to.include({ sha256: sha256(BYTES) })
+    expect([progress[0], progress.at(-1)]).to.deep.equal([0, BYTES.length])
+    expect(progress).to.deep.equal(progress.toSorted((one, other) => one - other))
+    // After an interruption, the received bytes count from the start, and the bucket is known to accept parts.
+    const resume = memoryStore()
+    const end = new AbortController()
+    const file = () => new File([BYTES], 'film.bin', { lastModified: 1_700_000_000_000 })
+    const leave = ({ sentBytes }: UploadProgress) => sentBytes >= PART_BYTES && end.abort(new Error('left'))
+    await rejection(files.upload(file(), { direct: true, resume, signal: end.signal, onProgress: leave }))
+    progress.length = 0
+    kinds.length = 0
+    await files.upload(file(), { ...options, resume })
+    expect(kinds).to.deep.equal([...next, ...next, 'POST direct'])
+    expect(progress[0]).to.equal(PART_BYTES)
   })
 
   it('send small files and streams to the service', async () => {

@@ -39,8 +39,7 @@ describe('the examples', () => {
         expect(code, file).to.equal(await readFile(join(EXAMPLES, folder(file), file), 'utf8'))
     })
 
-  it('have valid types, except where the packages of a framework are necessary', async function () {
-    this.timeout(60_000)
+  it('have valid types, except where the packages of a framework are necessary', async () => {
     const desk = await installClient()
     try {
       for (const name of ['@types', 'express', 'react'])

@@ -20,8 +20,7 @@ onOneBackend('examples/express in Chromium', (start) => {
   let example: ChildProcess
   let service: Service
   let url: string
-  before(async function () {
-    this.timeout(60_000)
+  before(async () => {
     const port = await freePort()
     url = `http://127.0.0.1:${port}`
     const env = { WEBHOOK_URL: `${url}/hooks`, WEBHOOK_SECRET, WEBHOOK_ALLOW_ADDRESSES: '127.0.0.0/8' }
@@ -58,8 +57,7 @@ onOneBackend('examples/express in Chromium', (start) => {
     return value as { src: string }
   }
 
-  it('shows a dropped photo in the width of its place, and the event of the upload', async function () {
-    this.timeout(60_000)
+  it('shows a dropped photo in the width of its place, and the event of the upload', async () => {
     const photo = join(desk, 'red chair.png')
     await writeFile(photo, await picture({ width: 900, height: 600 }))
     await chromium.resize({ width: 1000, height: 800, dpr: 1 })
@@ -84,8 +82,7 @@ onOneBackend('examples/express in Chromium', (start) => {
     await eventual(shown, (again) => expect(again).to.include({ src, status: '' }))
   })
 
-  it('states why a file is refused', async function () {
-    this.timeout(60_000)
+  it('states why a file is refused', async () => {
     const text = join(desk, 'notes.png')
     await writeFile(text, 'not an image')
     await chromium.open(`${url}/?refused`)

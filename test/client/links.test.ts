@@ -121,8 +121,7 @@ onOneBackend('uploads by link', (start) => {
 })
 
 onOneBackend('resumable uploads of the client library', (start) => {
-  it('continue after lost connections and refusals, also for a stream', async function () {
-    this.timeout(60_000)
+  it('continue after lost connections and refusals, also for a stream', async () => {
     const service = await start()
     let patches = 0
     // Each second PATCH is lost before or after its bytes have arrived, or refused for now.

@@ -35,8 +35,7 @@ onOneBackend('the client library in Chromium, in a page of another origin', (sta
   let chromium: Chromium
   let page: Server
   let service: Service
-  before(async function () {
-    this.timeout(60_000)
+  before(async () => {
     ;[chromium, page, service] = await Promise.all([startChromium(), servePage(), start()])
   })
   after(async () => {
@@ -51,8 +50,7 @@ onOneBackend('the client library in Chromium, in a page of another origin', (sta
     return (await links.create({ expiresIn: 600, folder: 'page' })).url
   }
 
-  it('uploads a small file with progress, and shows it with a placeholder', async function () {
-    this.timeout(60_000)
+  it('uploads a small file with progress, and shows it with a placeholder', async () => {
     const photo = (await picture({ width: 90, height: 60 })).toString('base64')
     await load()
     const shown = await chromium.evaluate(`(async () => {
@@ -82,8 +80,7 @@ onOneBackend('the client library in Chromium, in a page of another origin', (sta
     })
   })
 
-  it('resumes a large file after the page was reloaded, without another link', async function () {
-    this.timeout(60_000)
+  it('resumes a large file after the page was reloaded, without another link', async () => {
     const size = 4 * MIB + 100
     /** Uploads bytes, each of which is the lowest eight bits of its index. Stops at so many bytes. */
     const upload = (link: string, stopAt: number) => `(async () => {
@@ -121,8 +118,7 @@ onOneBackend('the client library in Chromium, in a page of another origin', (sta
     expect(stored.equals(Buffer.from(new Uint8Array(size).map((_, i) => i)))).to.equal(true)
   })
 
-  it('shows why an upload was refused', async function () {
-    this.timeout(60_000)
+  it('shows why an upload was refused', async () => {
     await load()
     const refused = `sluice.uploadToLink('${await newLink()}x', new Blob(['a']))
       .catch(({ name, status, code }) => ({ name, status, code }))`

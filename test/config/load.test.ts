@@ -1,5 +1,11 @@
 import { expect } from 'chai'
-import { type Config, ConfigError, describeVariables, loadConfig } from '../../config/load.ts'
+import {
+  type Config,
+  ConfigError,
+  describeVariables,
+  loadConfig,
+  streamedMaxBytes,
+} from '../../config/load.ts'
 import { usableCores } from '../../config/machine.ts'
 import { coresOf } from '../../config/memory-profile.ts'
 import { VARIABLES } from '../../config/schema.ts'
@@ -466,13 +472,17 @@ describe('configuration', () => {
       ])
     })
 
-    it('limits uploads to the size that S3 parts allow', () => {
-      const most = 10_000 * PART_BYTES
+    it('limits uploads to the largest object of S3, and those that pass through the service to the size that its parts allow', () => {
+      const most = 5 * 1024 ** 4
       expect(complaints({ S3_BUCKET: 'files', UPLOAD_MAX_BYTES: `${most}` })).to.deep.equal([])
       expect(complaints({ S3_BUCKET: 'files', UPLOAD_MAX_BYTES: `${most + 1}` })).to.deep.equal([
         `UPLOAD_MAX_BYTES: expected at most ${most}, the maximum of S3, received ${most + 1}`,
       ])
       expect(complaints({ UPLOAD_MAX_BYTES: `${most + 1}` })).to.deep.equal([])
+      const UPLOAD_MAX_BYTES = most
+      expect(streamedMaxBytes({ S3_BUCKET: 'files', UPLOAD_MAX_BYTES })).to.equal(10_000 * PART_BYTES)
+      expect(streamedMaxBytes({ S3_BUCKET: 'files', UPLOAD_MAX_BYTES: 5 })).to.equal(5)
+      expect(streamedMaxBytes({ S3_BUCKET: '', UPLOAD_MAX_BYTES })).to.equal(most)
     })
   })
 

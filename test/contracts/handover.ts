@@ -50,7 +50,7 @@ export function handoverContract(name: string, open: () => Promise<OpenedHandove
         waitMs: 0,
         signal,
       })
-      const second = opened.elsewhere.take(key, { wanted, waitMs: 5000, signal }).then((give) => {
+      const second = opened.elsewhere.take(key, { wanted, waitMs: 20_000, signal }).then((give) => {
         order.push('second')
         return give
       })
@@ -105,7 +105,7 @@ export function handoverContract(name: string, open: () => Promise<OpenedHandove
       leaving.abort(new Error('no time'))
       expect(await left).to.have.property('message', 'no time')
       await release()
-      await (await opened.handover.take(key, { wanted, waitMs: 1000, signal }))()
+      await (await opened.handover.take(key, { wanted, waitMs: 20_000, signal }))()
     })
   })
 }

@@ -71,8 +71,7 @@ onOneBackend('the page Clients', (start) => {
     (await fetch(`${service.url}${path}`, { headers: { Authorization: secret } })).status
   const stored = async () => (await owner.send('GET', `/v1/clients/${shop.id}`)).json
 
-  it('creates a client, and shows its secret once', async function () {
-    this.timeout(60_000)
+  it('creates a client, and shows its secret once', async () => {
     await button('Create client').click()
     await dialog().getByLabel('Name').fill('Shop')
     await dialog().getByRole('button', { name: 'Create client' }).click()
@@ -95,8 +94,7 @@ onOneBackend('the page Clients', (start) => {
     expect(src).to.include(`/${clientToken}/`)
   })
 
-  it('rotates the secret, with an overlap and without one', async function () {
-    this.timeout(60_000)
+  it('rotates the secret, with an overlap and without one', async () => {
     const rotate = async (overlap: string) => {
       await button('Rotate secret').click()
       await choose('The old secret stays valid for', overlap)
@@ -114,8 +112,7 @@ onOneBackend('the page Clients', (start) => {
     shop.tokens.secretClientToken = third
   })
 
-  it('adds and removes a scoped secret', async function () {
-    this.timeout(60_000)
+  it('adds and removes a scoped secret', async () => {
     await button('Add scoped secret').click()
     await dialog().getByLabel('Name').fill('Avatars')
     await dialog().getByLabel('Folder').fill('avatars')
@@ -133,8 +130,7 @@ onOneBackend('the page Clients', (start) => {
     expect((await upload()).status).to.equal(401)
   })
 
-  it('adds a delivery key that signs URLs, and removes it', async function () {
-    this.timeout(60_000)
+  it('adds a delivery key that signs URLs, and removes it', async () => {
     await button('Add key').click()
     await dialog().getByText('Sluice does not show it again').waitFor()
     expect(await dialog().getByText('hash').count()).to.equal(0)
@@ -151,8 +147,7 @@ onOneBackend('the page Clients', (start) => {
     expect(jsonOf(await signed()).code).to.equal('unknown_parameter')
   })
 
-  it('saves rules, which then apply', async function () {
-    this.timeout(60_000)
+  it('saves rules, which then apply', async () => {
     const { src } = await uploadOne(shop, { name: 'a.png', bytes: png })
     const widthOf = async (query: string) =>
       (await sharp((await exchange(service, `${src}?${query}`)).body).metadata()).width
@@ -187,8 +182,7 @@ onOneBackend('the page Clients', (start) => {
     await eventually(async () => expect((await stored()).rules).to.not.have.property('uploadMaxBytes'))
   })
 
-  it('moves a client without files into its own bucket and back, and tests the connection', async function () {
-    this.timeout(60_000)
+  it('moves a client without files into its own bucket and back, and tests the connection', async () => {
     const bucket = await s3.newBucket()
     const { endpoint, credentials } = s3.connection
     const objects = async () =>
@@ -239,8 +233,7 @@ onOneBackend('the page Clients', (start) => {
     expect(await objects()).to.equal(0)
   })
 
-  it('deletes a client after its name was typed', async function () {
-    this.timeout(60_000)
+  it('deletes a client after its name was typed', async () => {
     await tab('Settings')
     await button('Delete client').click()
     const confirm = dialog().getByRole('button', { name: 'Delete client' })
@@ -258,8 +251,7 @@ onOneBackend('the page Clients', (start) => {
     expect(errors.filter((text) => !/status of 4(00|09|22)/.test(text))).to.deep.equal([])
   })
 
-  it('leaves the first client where it is', async function () {
-    this.timeout(60_000)
+  it('leaves the first client where it is', async () => {
     await page.goto(`${service.url}/dashboard/clients/first`)
     await tab('Storage')
     await page.getByText('The first client always uses the storage of the installation').waitFor()
@@ -269,8 +261,7 @@ onOneBackend('the page Clients', (start) => {
     expect(await button('Delete client').count()).to.equal(0)
   })
 
-  it('shows viewers their clients, without a way to change them', async function () {
-    this.timeout(60_000)
+  it('shows viewers their clients, without a way to change them', async () => {
     const { id } = (await owner.send('POST', '/v1/clients', { name: 'Hidden' })).json
     const viewer = await newMember(service, owner, {
       email: 'bob@example.com',

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { createClient, type FileRecord, type SluiceClient } from '../../client/index.ts'
 import { onOneBackend } from '../support/backends.ts'
 import { type Browser, firstOwner, newMember } from '../support/console/browser.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventually, LONG_MS } from '../support/eventually.ts'
 import { photograph } from '../support/media/images.ts'
 import { tone } from '../support/media/sounds.ts'
 import { video } from '../support/media/videos.ts'
@@ -214,7 +214,7 @@ onOneBackend('the details of a file', (start) => {
             ({ src, duration }: { src: string; duration: number }) => src.startsWith('blob:') && duration > 2,
           ),
         ).to.equal(true),
-      { withinMs: 60_000 },
+      { withinMs: LONG_MS },
     )
     await page.getByRole('slider', { name: 'Position' }).hover()
     await page.getByTestId('storyboard-tile').waitFor()

@@ -48,7 +48,7 @@ onOneBackend('documents and texts in the console', (start) => {
   it('have pictures in the list, but Office documents and archives do not', async () => {
     const page = await open('files')
     const pictures = page.locator('img[src*="w="]')
-    await eventually(async () => expect(await pictures.count()).to.equal(3), { withinMs: 30_000 })
+    await eventually(async () => expect(await pictures.count()).to.equal(3))
     const requested = await pictures.evaluateAll((all: Array<{ src: string }>) =>
       all.map(({ src }) => src.replace(/^.*\.|\?.*$/g, '')),
     )
@@ -63,7 +63,7 @@ onOneBackend('documents and texts in the console', (start) => {
     })
     const list = page.getByRole('link', { name: 'Files', exact: true })
     await list.click()
-    await eventually(async () => expect(refused).to.have.length(2), { withinMs: 30_000 })
+    await eventually(async () => expect(refused).to.have.length(2))
     await page.getByRole('link', { name: 'Jobs', exact: true }).click()
     await list.click()
     await page.getByTitle('book-cover.epub').waitFor()
@@ -85,7 +85,7 @@ onOneBackend('documents and texts in the console', (start) => {
   it('show the cover of a book, and why another document cannot be rendered', async () => {
     const book = (await open(details('book-cover.epub'))).getByRole('img', { name: 'book-cover.epub' })
     const width = () => book.evaluate((one: { naturalWidth: number }) => one.naturalWidth)
-    await eventually(async () => expect(await width()).to.be.above(0), { withinMs: 30_000 })
+    await eventually(async () => expect(await width()).to.be.above(0))
     const page = await open(details('office.docx'))
     await page.getByText(/an Office document that LibreOffice can read/).waitFor({ timeout: 150_000 })
     expect(await page.getByText(/^PK/).count()).to.equal(0)

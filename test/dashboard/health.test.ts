@@ -37,8 +37,7 @@ onOneBackend('the page Health', (start) => {
     return opened
   }
 
-  it('shows checks, versions, plugins and the limits in force', async function () {
-    this.timeout(60_000)
+  it('shows checks, versions, plugins and the limits in force', async () => {
     const { page, errors } = await open()
     await page.getByText('Everything works').waitFor()
     expect(await page.getByText('Works', { exact: true }).count()).to.be.at.least(3)
@@ -55,16 +54,14 @@ onOneBackend('the page Health', (start) => {
     expect(errors).to.deep.equal([])
   })
 
-  itLong('shows how far the comparison of index and bucket is', async function () {
-    this.timeout(60_000)
+  itLong('shows how far the comparison of index and bucket is', async () => {
     comparison = { files: 1234, total: 56_789 }
     const { page } = await open()
     await page.getByText('1,234 of about 56,789 files so far').waitFor()
     comparison = undefined
   })
 
-  itLong('says what the server lacks, although all requests work', async function () {
-    this.timeout(60_000)
+  itLong('says what the server lacks, although all requests work', async () => {
     fonts = 'missing'
     const { page } = await open()
     await page.getByText('Something is missing').waitFor()
@@ -74,8 +71,7 @@ onOneBackend('the page Health', (start) => {
     await page.getByText('Everything works').waitFor()
   })
 
-  it('says what to do when a check fails, and when the service does not respond', async function () {
-    this.timeout(60_000)
+  it('says what to do when a check fails, and when the service does not respond', async () => {
     const { page } = await pages.open()
     const [name = '', value = ''] = owner.cookie.split('=')
     await page.context().addCookies([{ name, value, url: service.url }])
@@ -96,8 +92,7 @@ onOneBackend('the page Health', (start) => {
     await page.getByText('The service did not respond to the latest check').waitFor()
   })
 
-  itLong('is for owners only', async function () {
-    this.timeout(60_000)
+  itLong('is for owners only', async () => {
     const editor = await newMember(service, owner, {
       email: 'bob@example.com',
       role: 'editor',
@@ -109,8 +104,7 @@ onOneBackend('the page Health', (start) => {
 
   const screens = [['light', 1440] as const, ['dark', 390] as const]
   for (const [colorScheme, width] of screens.slice(sized(1, 0)))
-    it(`is usable by screen readers, at ${width} px in ${colorScheme} colours`, async function () {
-      this.timeout(60_000)
+    it(`is usable by screen readers, at ${width} px in ${colorScheme} colours`, async () => {
       const { page } = await open(owner, { colorScheme, viewport: { width, height: 844 } })
       await page.getByText('Everything works').waitFor()
       expect(await seriousFindings(page)).to.deep.equal([])

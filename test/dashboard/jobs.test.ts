@@ -58,15 +58,13 @@ onOneBackend('the page Jobs', (start) => {
 
   const screens = [['light', 1440] as const, ['dark', 390] as const]
   for (const [colorScheme, width] of screens.slice(sized(1, 0)))
-    it(`is usable by screen readers, at ${width} px in ${colorScheme} colours`, async function () {
-      this.timeout(60_000)
+    it(`is usable by screen readers, at ${width} px in ${colorScheme} colours`, async () => {
       const { page } = await open(owner, { colorScheme, viewport: { width, height: 844 } })
       expect(await seriousFindings(page)).to.deep.equal([])
       expect(await page.evaluate('document.documentElement.scrollWidth')).to.be.at.most(width)
     })
 
-  itLong('lets viewers read only', async function () {
-    this.timeout(60_000)
+  itLong('lets viewers read only', async () => {
     const viewer = await newMember(service, owner, {
       email: 'bob@example.com',
       role: 'viewer',
@@ -78,8 +76,7 @@ onOneBackend('the page Jobs', (start) => {
     expect(await page.getByRole('button', { name: 'Cancel job' }).count()).to.equal(0)
   })
 
-  it('lists jobs by state, retries a failed one, and cancels others', async function () {
-    this.timeout(60_000)
+  it('lists jobs by state, retries a failed one, and cancels others', async () => {
     const { page, errors } = await open()
     await row(page, 'song.mp4 w=80').getByText('not_transformable').waitFor()
     await row(page, 'clip.mp4 w=40').getByRole('progressbar', { name: 'Progress of clip.mp4' }).waitFor()

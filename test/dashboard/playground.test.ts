@@ -66,8 +66,7 @@ onOneBackend('the page Playground', (start) => {
     await visit(page, { service, file, query })
     errors.length = 0
   }
-  itLong('has a control for each parameter of each plugin', async function () {
-    this.timeout(60_000)
+  itLong('has a control for each parameter of each plugin', async () => {
     const lists = await sluice.parameters()
     const sound = await sluice.files.upload(await tone({ levels: [1] }), { name: 'tone.wav' })
     for (const [group, file] of [
@@ -97,8 +96,7 @@ onOneBackend('the page Playground', (start) => {
     }
   })
 
-  itLong('gives a custom plugin controls that fit its parameters', async function () {
-    this.timeout(60_000)
+  itLong('gives a custom plugin controls that fit its parameters', async () => {
     await open(photo)
     await rendered(page, '400 × 300')
     await page.getByRole('searchbox', { name: 'Search parameters' }).fill('brand')
@@ -124,8 +122,7 @@ onOneBackend('the page Playground', (start) => {
     await eventually(async () => expect(await page.evaluate(pixel)).to.deep.equal([255, 0, 0, 255]))
   })
 
-  it('changes the preview, the URL, the address and the numbers', async function () {
-    this.timeout(60_000)
+  it('changes the preview, the URL, the address and the numbers', async () => {
     await open(photo)
     await rendered(page, '400 × 300')
     expect(await fact(page, 'Format')).to.equal('PNG')
@@ -152,8 +149,7 @@ onOneBackend('the page Playground', (start) => {
     expect(errors).to.deep.equal([])
   })
 
-  it('crops and sets the focal point by dragging and by arrow keys', async function () {
-    this.timeout(60_000)
+  it('crops and sets the focal point by dragging and by arrow keys', async () => {
     await open(photo)
     await view(page, 'Original')
     const frame = page.getByRole('button', { name: /^Crop of / })
@@ -210,8 +206,7 @@ onOneBackend('the page Playground', (start) => {
     await eventually(async () => expect((await point())[0]).to.be.closeTo(before + 0.01, 0.0001))
   })
 
-  itLong('compares the result with the original', async function () {
-    this.timeout(60_000)
+  itLong('compares the result with the original', async () => {
     await open(photo, '?greyscale=1&w=300')
     await rendered(page, '300 × 225')
     await view(page, 'Compare')
@@ -233,8 +228,7 @@ onOneBackend('the page Playground', (start) => {
     expect(await clips()).to.deep.equal(['Result inset(0px 0px 0px 0%)', 'Original inset(0px 100% 0px 0px)'])
   })
 
-  itLong('shows why parameters are refused, and keeps the last result', async function () {
-    this.timeout(60_000)
+  itLong('shows why parameters are refused, and keeps the last result', async () => {
     await open(photo, '?w=100')
     await rendered(page, '100 × 75')
     const text = 'expected an integer from 1 to 5000 px or auto for w but received "9999"'

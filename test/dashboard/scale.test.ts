@@ -92,8 +92,7 @@ onOneBackend(`the page Files with ${FILES} files in a folder`, (start) => {
     expect(requests).to.be.at.most(4)
   })
 
-  it('loads pages on demand while it is scrolled', async function () {
-    this.timeout(60_000)
+  it('loads pages on demand while it is scrolled', async () => {
     const before = requests
     await page.evaluate(`window.scrollTo(0, ${3000 * ROW_PIXELS})`)
     await expectRows({ from: 3000, to: 3010 })
@@ -103,8 +102,7 @@ onOneBackend(`the page Files with ${FILES} files in a folder`, (start) => {
     expect(requests).to.be.below(FILES / 1000)
   })
 
-  itLong('selects the loaded files, and all files on request', async function () {
-    this.timeout(60_000)
+  itLong('selects the loaded files, and all files on request', async () => {
     await rows().first().click()
     await page.keyboard.press('Control+a')
     await bar()

@@ -25,8 +25,7 @@ onOneBackend('uploads in the console', (start) => {
   let service: Service
   let pages: Pages
   let owner: Browser
-  before(async function () {
-    this.timeout(60_000)
+  before(async () => {
     folder = await temporaryFolder()
     service = await start({ env: { UPLOAD_MAX_BYTES: String(LARGE_BYTES) } })
     pages = await startPages()

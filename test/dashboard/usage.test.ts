@@ -50,8 +50,7 @@ onOneBackend('the page Usage', (start, backend) => {
   }
   const choice = (page: Page, name: string | RegExp) => page.getByRole('radio', { name })
 
-  it('has the totals of the chosen days, compared with those before', async function () {
-    this.timeout(60_000)
+  it('has the totals of the chosen days, compared with those before', async () => {
     const { page, errors } = await open()
     await choice(page, 'Deliveries 1.5K +50%').waitFor()
     await choice(page, 'Traffic 1.5 MB +50%').waitFor()
@@ -64,8 +63,7 @@ onOneBackend('the page Usage', (start, backend) => {
     expect(errors).to.deep.equal([])
   })
 
-  itLong('reads each day by keys, compares clients, and has a table', async function () {
-    this.timeout(60_000)
+  itLong('reads each day by keys, compares clients, and has a table', async () => {
     const { page } = await open()
     await page.getByRole('checkbox', { name: 'Compare first' }).press('Space')
     await page.getByRole('checkbox', { name: 'Compare Shop' }).press('Space')
@@ -80,8 +78,7 @@ onOneBackend('the page Usage', (start, backend) => {
     expect(await rows.nth(4).innerText()).to.match(/\s300\s+0$/)
   })
 
-  itLong('saves the days as CSV', async function () {
-    this.timeout(60_000)
+  itLong('saves the days as CSV', async () => {
     const { page } = await open()
     const [download] = await Promise.all([
       page.waitForEvent('download'),
@@ -98,8 +95,7 @@ onOneBackend('the page Usage', (start, backend) => {
 
   const screens = [['light', 1440] as const, ['dark', 390] as const]
   for (const [colorScheme, width] of screens.slice(sized(1, 0)))
-    it(`is usable by screen readers, at ${width} px in ${colorScheme} colours`, async function () {
-      this.timeout(60_000)
+    it(`is usable by screen readers, at ${width} px in ${colorScheme} colours`, async () => {
       const { page } = await open({ colorScheme, viewport: { width, height: 844 } })
       expect(await seriousFindings(page)).to.deep.equal([])
       expect(await page.evaluate('document.documentElement.scrollWidth')).to.be.at.most(width)

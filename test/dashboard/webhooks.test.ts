@@ -68,8 +68,7 @@ onOneBackend('the page Webhooks', (start) => {
     await page.getByRole('option', { name: option, exact: true }).click()
   }
 
-  it('lists receivers, and deliveries by event, receiver, client and status', async function () {
-    this.timeout(60_000)
+  it('lists receivers, and deliveries by event, receiver, client and status', async () => {
     const receivers = page.getByRole('list', { name: 'Receivers' }).getByRole('listitem')
     expect(await receivers.count()).to.equal(2)
     await receivers
@@ -97,8 +96,7 @@ onOneBackend('the page Webhooks', (start) => {
     expect(errors).to.deep.equal([])
   })
 
-  it('shows the response of each receiver to a test event', async function () {
-    this.timeout(60_000)
+  it('shows the response of each receiver to a test event', async () => {
     bad.received.length = 0
     await page.getByRole('button', { name: 'Send test event' }).click()
     const dialog = page.getByRole('dialog')
@@ -115,8 +113,7 @@ onOneBackend('the page Webhooks', (start) => {
     await dialog.getByRole('button', { name: 'Done' }).click()
   })
 
-  itLong('replays one delivery, and then all that have failed or wait', async function () {
-    this.timeout(60_000)
+  itLong('replays one delivery, and then all that have failed or wait', async () => {
     await uploadToBoth(service)
     await uploadToBoth(shop)
     await page.reload()
@@ -162,8 +159,7 @@ onOneBackend('the page Webhooks', (start) => {
     expect(errors).to.deep.equal([])
   })
 
-  itLong('shows viewers the deliveries of one client, without a way to send events', async function () {
-    this.timeout(60_000)
+  itLong('shows viewers the deliveries of one client, without a way to send events', async () => {
     const viewer = await newMember(service, owner, {
       email: 'bob@example.com',
       role: 'viewer',
@@ -182,8 +178,7 @@ onOneBackend('the page Webhooks', (start) => {
     expect(errors).to.deep.equal([])
   })
 
-  itLong('lets editors test receivers and replay for their client', async function () {
-    this.timeout(60_000)
+  itLong('lets editors test receivers and replay for their client', async () => {
     const editor = await newMember(service, owner, {
       email: 'eve@example.com',
       role: 'editor',
@@ -200,8 +195,7 @@ onOneBackend('the page Webhooks', (start) => {
 
   const screens = [['light', 1440] as const, ['dark', 390] as const]
   for (const [colorScheme, width] of screens.slice(sized(1, 0)))
-    it(`is usable by screen readers, at ${width} px in ${colorScheme} colours`, async function () {
-      this.timeout(60_000)
+    it(`is usable by screen readers, at ${width} px in ${colorScheme} colours`, async () => {
       const { page } = await open(owner, { colorScheme, viewport: { width, height: 844 } })
       const check = async () => {
         expect(await seriousFindings(page)).to.deep.equal([])
@@ -213,8 +207,7 @@ onOneBackend('the page Webhooks', (start) => {
       await check()
     })
 
-  it('states how to configure receivers when there are none', async function () {
-    this.timeout(60_000)
+  it('states how to configure receivers when there are none', async () => {
     const { page } = await pages.open()
     const [name = '', value = ''] = owner.cookie.split('=')
     await page.context().addCookies([{ name, value, url: service.url }])

@@ -55,13 +55,10 @@ export async function startPrometheus({ url, token }: { url: string; token: stri
     await rm(folder, { recursive: true, force: true })
   }
   try {
-    await eventually(
-      async () => {
-        if ((await query('count_over_time(sluice_build_info[1m]) > 2')).length === 0)
-          throw new Error('Prometheus has not scraped the service')
-      },
-      { withinMs: 60_000 },
-    )
+    await eventually(async () => {
+      if ((await query('count_over_time(sluice_build_info[1m]) > 2')).length === 0)
+        throw new Error('Prometheus has not scraped the service')
+    })
   } catch (error) {
     await remove()
     throw error

@@ -116,8 +116,7 @@ describe('webhooks of the service', () => {
 
   itLong(
     'are sent once for a video: when it is ready, though the first attempt has failed, or when it has failed permanently',
-    async function () {
-      this.timeout(60_000)
+    async () => {
       let failures = 0
       const wrapStorage = wrapBuckets((bucket) => ({
         async put(key, bytes, options) {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { eventually } from '../support/eventually.ts'
+import { eventually, LONG_MS } from '../support/eventually.ts'
 import { PROJECT } from '../support/service.ts'
 import { sized } from '../support/sized.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -46,13 +46,13 @@ describe('npm run dev', function () {
           const response = await fetch(`http://127.0.0.1:${port}/v1/parameters`)
           expect(await response.text()).to.include(`"${parameter}"`)
         },
-        { withinMs: 60_000 },
+        { withinMs: LONG_MS },
       )
     try {
       await serves('one')
       // A restart with a broken plugin, and the restart after its repair.
       await writeFile(file, 'export default {')
-      await eventually(() => expect(output).to.include('mine.js: cannot be loaded'), { withinMs: 60_000 })
+      await eventually(() => expect(output).to.include('mine.js: cannot be loaded'), { withinMs: LONG_MS })
       // Another start takes three seconds of CPU time.
       if (sized(false, true)) {
         await writeFile(file, plugin('two'))

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { expect } from 'chai'
 import sharp from 'sharp'
 import { dropIn } from '../pipeline/load/drop-ins.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventually, LONG_MS } from '../support/eventually.ts'
 import { picture } from '../support/media/images.ts'
 import { type Installed, installPackage } from '../support/programs/package.ts'
 import { PROJECT } from '../support/service.ts'
@@ -64,7 +64,7 @@ describe('the installed npm package', function () {
         output += text
       })
     const closed = once(child, 'close')
-    await eventually(() => expect(output).to.include('Sluice is ready'), { withinMs: 60_000 })
+    await eventually(() => expect(output).to.include('Sluice is ready'), { withinMs: LONG_MS })
     expect(output).to.not.match(/warning/i)
     const port = /"port":(\d+)/.exec(output)?.[1]
     const { secretClientToken } = JSON.parse(await readFile(join(folder, 'data', 'credentials.json'), 'utf8'))

@@ -1,7 +1,7 @@
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { eventually } from '../support/eventually.ts'
+import { eventually, LONG_MS } from '../support/eventually.ts'
 import { video } from '../support/media/videos.ts'
 import { uploadOne } from '../support/requests/client.ts'
 import { receiver } from '../support/requests/receiver.ts'
@@ -32,10 +32,10 @@ describe('OpenTelemetry of built processes', function () {
     const worker = fleet.run({ script: WORKER })
     const { src } = await uploadOne(web, { name: 'film.mp4', bytes: await video() })
     await eventually(async () => expect((await fetch(`${src}?w=32&wait=10`)).status).to.equal(200), {
-      withinMs: 60_000,
+      withinMs: LONG_MS,
     })
     const jobs = () => collector.spans().filter(({ name }) => name === 'process media')
-    await eventually(() => expect(jobs()).to.have.length(1), { withinMs: 30_000 })
+    await eventually(() => expect(jobs()).to.have.length(1))
     worker.child.kill('SIGTERM')
     expect(await worker.ended, worker.output()).to.equal(0)
     const [job] = jobs()
@@ -44,7 +44,7 @@ describe('OpenTelemetry of built processes', function () {
     const [link] = job?.links ?? []
     const ofRequest = () =>
       collector.spans().find(({ traceId, kind }) => traceId === link?.traceId && kind === 2)
-    await eventually(() => expect(ofRequest()).to.not.equal(undefined), { withinMs: 30_000 })
+    await eventually(() => expect(ofRequest()).to.not.equal(undefined))
     const request = ofRequest()
     const spans = collector.spans()
     expect(request?.name).to.equal('GET /v1/:group/upload/:token/*path')

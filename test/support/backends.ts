@@ -1,7 +1,8 @@
 import { scriptsWithoutFont } from '../../src/engines/image/documents/scripts.ts'
 import { type Backend, EMBEDDED, filesHolding, removeIndex } from './backend.ts'
-import { emptyRedis, endLockLeases, redisEnv, redisHolding, redisRows } from './servers/on-redis.ts'
+import { emptyRedis, endLockLeases, envOn, redisHolding, redisUrl, rowsIn } from './servers/on-redis.ts'
 import { objectsInS3, s3Env, s3Holding } from './servers/on-s3.ts'
+import { type RedisCluster, startRedisCluster } from './servers/redis-cluster.ts'
 import { type Service, type ServiceOptions, startService } from './service.ts'
 import { sized } from './sized.ts'
 import { embeddedRows, filesInBucket } from './stored/state.ts'
@@ -35,11 +36,6 @@ export function onOneOrTwoBackends(name: string, suite: Suite): void {
   onBackends(sized([chosenBackend()], [EMBEDDED, S3_REDIS]), name, suite)
 }
 
-/** A suite about crashes and consistency, which depend on each combination of bucket and index. */
-export function onEveryBackend(name: string, suite: Suite): void {
-  onBackends(BACKENDS, name, suite)
-}
-
 /** A suite about consistency: on two backends, and in the long run on each combination of bucket and index. */
 export function onTwoOrEveryBackend(name: string, suite: Suite): void {
   onBackends(sized([EMBEDDED, S3_REDIS], BACKENDS), name, suite)
@@ -57,9 +53,8 @@ type ItOnce = (title: string, test: Mocha.AsyncFunc) => void
 function onBackends(backends: readonly Backend[], name: string, suite: Suite): void {
   for (const backend of backends)
     describe(`${name} (${backend.name})`, () => {
-      before('start the servers', async function () {
+      before('start the servers', async () => {
         // Ceph takes two seconds on an idle machine.
-        this.timeout(60_000)
         await backend.env('the first to ask')
       })
       suite(
@@ -113,23 +108,42 @@ function numberOf(dataDir: string): number {
   return number
 }
 
+// A cluster has one database, so each data folder has a cluster.
+const clusters = new Map<string, Promise<RedisCluster>>()
+
+function clusterOf(dataDir: string): Promise<RedisCluster> {
+  const cluster = clusters.get(dataDir) ?? startRedisCluster()
+  clusters.set(dataDir, cluster)
+  return cluster
+}
+
+/** Stops all clusters of {@link S3_CLUSTER}. To be called at the end of a suite: they take CPU time also when they are idle. */
+export async function removeClusters(): Promise<void> {
+  const all = [...clusters.values()]
+  clusters.clear()
+  for (const cluster of all) await (await cluster).remove()
+}
+
+const redisUrlOf = async (dataDir: string) =>
+  (await clusters.get(dataDir))?.url ?? (await redisUrl(numberOf(dataDir)))
+
 /** As when time had passed: what dead processes have locked in the Redis of this data folder is free. */
-export const endLocks = (dataDir: string): Promise<void> => endLockLeases(numberOf(dataDir))
+export const endLocks = async (dataDir: string): Promise<void> => endLockLeases(await redisUrlOf(dataDir))
 
 const prefixOf = (dataDir: string) => `service-${numberOf(dataDir)}`
 
 export const DISK_REDIS: Backend = {
   name: 'disk, Redis',
-  env: (dataDir) => redisEnv(numberOf(dataDir)),
+  env: async (dataDir) => envOn(await redisUrlOf(dataDir)),
   objects: filesInBucket,
   state: async (dataDir) => ({
     files: await filesInBucket(dataDir),
-    rows: await redisRows(numberOf(dataDir)),
+    rows: await rowsIn(await redisUrlOf(dataDir)),
   }),
-  emptyIndex: async (dataDir) => void (await emptyRedis(numberOf(dataDir))),
+  emptyIndex: async (dataDir) => void (await emptyRedis(await redisUrlOf(dataDir))),
   holding: async (dataDir, text) => [
     ...(await filesHolding(dataDir, text)),
-    ...(await redisHolding(numberOf(dataDir), text)),
+    ...(await redisHolding(await redisUrlOf(dataDir), text)),
   ],
 }
 
@@ -154,13 +168,24 @@ export const S3_REDIS: Backend = {
   objects: S3_EMBEDDED.objects,
   state: async (dataDir) => ({
     files: await objectsInS3(prefixOf(dataDir)),
-    rows: await redisRows(numberOf(dataDir)),
+    rows: await rowsIn(await redisUrlOf(dataDir)),
   }),
   emptyIndex: DISK_REDIS.emptyIndex,
   holding: async (dataDir, text) => [
     ...(await DISK_REDIS.holding(dataDir, text)),
     ...(await s3Holding(prefixOf(dataDir), text)),
   ],
+}
+
+/** On a Redis Cluster of three nodes, without replicas, for each data folder. Its suite calls {@link removeClusters} at the end. */
+export const S3_CLUSTER: Backend = {
+  ...S3_REDIS,
+  name: 'S3, Redis Cluster',
+  async env(dataDir) {
+    await clusterOf(dataDir)
+    // The cache in memory would need twice as many connections.
+    return { ...(await S3_REDIS.env(dataDir)), INDEX_PARTITIONS: '64', HOT_CACHE_BYTES: '0' }
+  },
 }
 
 /** The check of the disk in `GET /readyz`: a service without data on its disk has none. */

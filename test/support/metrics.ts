@@ -1,9 +1,12 @@
-/** The value of a sample, 0 when it is missing; `labels` as Prometheus writes them, in any order. */
+/** The sum of the samples with these labels; 0 when there are none. @throws Error when no metric has this name */
 export function sampleOf(text: string, name: string, labels: Readonly<Record<string, string>> = {}): number {
-  const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`)
+  const family = name.replace(/_(count|sum|bucket)$/, '')
+  if (![name, family].some((one) => text.includes(`# TYPE ${one} `))) throw new Error(`no metric ${name}`)
   const samples = text.split('\n').flatMap((line) => {
     const [, found, inBraces = '', value] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? []
-    return found === name && wanted.every((label) => inBraces.includes(label)) ? [Number(value)] : []
+    const has = new Map([...inBraces.matchAll(/(\w+)="([^"]*)"/g)].map(([, label, of]) => [label, of]))
+    const isWanted = Object.entries(labels).every(([label, of]) => has.get(label) === of)
+    return found === name && isWanted ? [Number(value)] : []
   })
   return samples.reduce((sum, value) => sum + value, 0)
 }

@@ -29,6 +29,8 @@ export interface Service {
   /** The first client's. */
   tokens: Tokens
   log: RecordedLog
+  /** The number of requests that have arrived. */
+  arrived(): number
   /** The storage of the services, so that tests can read it, and change it without the services' knowledge. */
   storage: Storage
   /** What its backend's bucket holds, see {@link Backend}. */
@@ -80,9 +82,11 @@ export async function startService({
   const config = loadConfig(environment)
   const log = recordLog()
   let handle: RequestListener | undefined
+  let arrived = 0
   const responses = watchResponses()
   const messages = messageClasses()
   const listener: RequestListener = (req, res) => {
+    arrived += 1
     responses.watch(req, res)
     handle?.(req, res)
   }
@@ -120,6 +124,7 @@ export async function startService({
     dataDir: folder,
     tokens: { clientToken, secretClientToken },
     log,
+    arrived: () => arrived,
     storage,
     objects: () => backend.objects(folder),
     async stop({ keepData } = { keepData: false }) {

@@ -5,7 +5,7 @@ import { wait } from '../../http/wait.ts'
 import type { UploadOptions } from '../options.ts'
 import { type Created, deleteUpload, GONE, isTransient, type ResumeEntry, unfinished } from '../tus.ts'
 import { bucketAccessOf } from './bucket-access.ts'
-import { isStale, type PartsUpload, sendParts } from './parts.ts'
+import { isStale, type MissingParts, type PartsUpload, sendParts } from './parts.ts'
 
 /** A file of known size that is sent straight to the bucket. Its bytes can be read again. */
 export interface BucketUpload extends PartsUpload {
@@ -26,15 +26,16 @@ export interface DirectRecord {
   isResumed: boolean
 }
 
-type Part = DirectUpload['requests'][number]
-
 interface Begun {
   created: Created
-  requests: Part[]
+  missing: MissingParts
 }
 
 // How often the missing requests are signed again while no part arrives.
 const ROUNDS = 5
+// How often in a row the service may fail while it stores a file.
+const FAILURES = 10
+const NOT_LISTED = 'The service does not find the parts that the bucket has accepted.'
 
 /**
  * Sends a large file to the bucket in one or more requests, each of which is retried by itself, and has the service store it. An upload
@@ -51,12 +52,12 @@ export async function uploadDirectly(upload: BucketUpload): Promise<DirectRecord
   if ((stored && !stored.isDirect) || source.size === 0) return undefined
   if (stored && direct === false && !(await isReceived(upload, stored))) return undefined
   for (; ; stored = undefined) {
-    const begun = stored ? { created: stored, requests: undefined } : await begin(upload)
+    const begun = stored ? { created: stored, missing: undefined } : await begin(upload)
     if (!begun) return undefined
-    const { created, requests } = begun
+    const { created, missing } = begun
     if (!stored) await resume?.store.set(resume.key, JSON.stringify(created))
     try {
-      const record = await transfer(upload, created, requests)
+      const record = await transfer(upload, created, missing)
       await resume?.store.delete(resume.key)
       return record && { record, isResumed: stored !== undefined }
     } catch (error) {
@@ -77,7 +78,7 @@ export async function uploadDirectly(upload: BucketUpload): Promise<DirectRecord
 /** Whether the bucket has all bytes of a stored upload. */
 async function isReceived(upload: BucketUpload, stored: Created): Promise<boolean> {
   try {
-    return (await missingOf(upload, stored)).length === 0
+    return (await missingOf(upload, stored)).missingBytes === 0
   } catch (error) {
     if (error instanceof SluiceError && !isTransient(error)) return false
     throw error
@@ -100,7 +101,7 @@ async function begin({
   if (access.isAvoided(isAutomatic)) return undefined
   const { folder, tags, metadata, focalPoint } = options
   try {
-    const { id, url, requests } = await api.json<DirectUpload>({
+    const { id, url, ...begun } = await api.json<DirectUpload>({
       method: 'POST',
       path: target === undefined ? '/v1/upload/direct' : directUrlOf(target),
       isAnonymous: target !== undefined,
@@ -117,7 +118,7 @@ async function begin({
     })
     // BASE_URL may be another address of the service. The secret is sent only to the address that the caller has given.
     const own = target === undefined ? api.urlOf(`/v1/upload/direct/${id}`) : url
-    return { created: { url: own, isLink: target !== undefined, isDirect: true }, requests }
+    return { created: { url: own, isLink: target !== undefined, isDirect: true }, missing: missingIn(begun) }
   } catch (error) {
     // The last two are the responses of earlier versions.
     const off = ['direct_uploads_off', 'route_not_found', 'method_not_allowed']
@@ -136,28 +137,35 @@ function directUrlOf(link: string): string {
 async function transfer(
   upload: BucketUpload,
   created: Created,
-  first: Part[] | undefined,
+  first: MissingParts | undefined,
 ): Promise<FileRecord | undefined> {
   const { api, source, onProgress, signal } = upload
   const access = bucketAccessOf(api, created.isLink ? created.url : undefined)
-  let requests = first ?? (await missingOf(upload, created))
+  let missing = first ?? (await missingOf(upload, created))
   for (let rounds = 1; ; rounds += 1) {
     try {
-      if (!(await sendParts(upload, access, requests))) break
+      if (!(await sendParts(upload, access, missing))) break
+      if (bytesOf(missing.requests) < missing.missingBytes) {
+        // Of a file of thousands of parts, the service signs some at a time.
+        const next = await missingOf({ ...upload, resume: undefined }, created)
+        if (next.missingBytes < missing.missingBytes) rounds = 0
+        else if (rounds === ROUNDS) throw new SluiceError(NOT_LISTED, { code: 'bad_response' })
+        missing = next
+        continue
+      }
       const record = await complete(upload, created)
       onProgress?.({ sentBytes: record.size, totalBytes: source.size })
       return record
     } catch (error) {
       if (!isStale(error)) throw error
       if (rounds === ROUNDS) {
-        const isAllMissing = requests.reduce((sum, { size }) => sum + size, 0) === source.size
-        if (isAllMissing) break
+        if (missing.missingBytes === source.size) break
         throw error
       }
       await wait(backoffMs(rounds - 1), signal)
       const rest = await missingOf(upload, created)
-      if (rest.length < requests.length) rounds = 0
-      requests = rest
+      if (rest.missingBytes < missing.missingBytes) rounds = 0
+      missing = rest
     }
   }
   // A lost network is not the fault of the bucket.
@@ -171,12 +179,18 @@ async function transfer(
 
 type Caller = Pick<BucketUpload, 'api' | 'signal' | 'resume'>
 
-/** The requests for the parts that the bucket does not have. */
-async function missingOf({ api, signal, resume }: Caller, { url, isLink }: Created): Promise<Part[]> {
+const bytesOf = (requests: MissingParts['requests']) => requests.reduce((sum, { size }) => sum + size, 0)
+
+/** The missing parts in a response. An earlier version of the service returns the requests for all of them. */
+function missingIn({ requests, missingBytes }: Partial<DirectUpload>): MissingParts {
+  return { requests: requests ?? [], missingBytes: missingBytes ?? bytesOf(requests ?? []) }
+}
+
+/** The requests for the parts that the bucket does not have, signed again. */
+async function missingOf({ api, signal, resume }: Caller, { url, isLink }: Created): Promise<MissingParts> {
   const ask = () => api.json<DirectUpload>({ path: url, isAnonymous: isLink, signal })
   // An upload that is stored can be resumed later: the caller may show why it waits.
-  const { requests } = await (resume ? ask() : withinRate(ask, signal))
-  return requests
+  return missingIn(await (resume ? ask() : withinRate(ask, signal)))
 }
 
 /** The record of the file, which may take a while to be stored. */
@@ -188,8 +202,20 @@ async function complete({ api, signal }: Caller, { url, isLink }: Created): Prom
     isIdempotent: true,
     signal,
   } as const
-  for (;;) {
-    const response = await withinRate(() => api.send(request), signal)
+  let isStoring = false
+  for (let failures = 0; ; ) {
+    const response = await withinRate(() => api.send(request), signal).catch((error: unknown) => {
+      failures += 1
+      // A large file is stored for hours, also while the service restarts. Each failure has been tried for a minute.
+      if (!isStoring || failures === FAILURES || !(error instanceof SluiceError) || !isTransient(error))
+        throw error
+    })
+    if (!response) {
+      await wait(backoffMs(failures), signal)
+      continue
+    }
+    failures = 0
+    isStoring = true
     const [record] = response.status === 200 ? ((await response.json()) as FileRecord[]) : []
     if (record) return record
     if (response.status !== 202)
@@ -199,7 +225,7 @@ async function complete({ api, signal }: Caller, { url, isLink }: Created): Prom
   }
 }
 
-/** Waits for the rate limit of the service, so that no sent bytes are lost. An upload expires after 13 hours, which ends this. */
+/** Waits for the rate limit of the service, so that no sent bytes are lost. An upload without another part expires, which ends this. */
 async function withinRate<T>(ask: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   for (;;) {
     try {

@@ -18,12 +18,19 @@ export interface PartsUpload {
 
 type Part = DirectUpload['requests'][number]
 
+/** The requests for the parts that the bucket does not have: for all, or the first ones. */
+export interface MissingParts {
+  requests: readonly Part[]
+  /** The size of all parts that the bucket does not have. */
+  missingBytes: number
+}
+
 const PARTS_AT_ONCE = 3
 // A connection that takes longer is one to an address that does not respond.
 const REACH_MS = 10_000
 
 /**
- * Sends parts of a file to the bucket: the missing ones.
+ * Sends parts of a file to the bucket: the missing ones, or the first of them.
  *
  * @returns false when the bucket has no part of the file, and accepts none from here
  * @throws SluiceError when it refuses a part, or accepts none for two minutes
@@ -31,14 +38,14 @@ const REACH_MS = 10_000
 export async function sendParts(
   { api, source, signal, onProgress }: PartsUpload,
   access: BucketAccess,
-  parts: readonly Part[],
+  { requests: parts, missingBytes }: MissingParts,
 ): Promise<boolean> {
   const { size: totalBytes = 0 } = source
   const end = new AbortController()
   const abort = () => end.abort(signal?.reason)
   signal?.addEventListener('abort', abort, { once: true })
   if (signal?.aborted) abort()
-  const received = parts.reduce((rest, { size }) => rest - size, totalBytes)
+  const received = totalBytes - missingBytes
   const sent = parts.map(() => 0)
   const reached = [...sent]
   let progressAt = performance.now()
@@ -56,7 +63,15 @@ export async function sendParts(
     const { url, headers, start, size, method } = parts[i] as Part
     const { bytes } = await source.chunk(start, size)
     const onSent = (count: number) => report(i, Math.min(count, size))
-    const request = { method, path: url, headers, isAnonymous: true, retries: false } as const
+    // For a redirect, fetch in Node would hold all that it has sent in memory. URLs are signed for the address of the bucket.
+    const request = {
+      method,
+      path: url,
+      headers,
+      isAnonymous: true,
+      redirect: 'error',
+      retries: false,
+    } as const
     await api.send({ ...request, kind: 'transfer', body: bytes, onSent, signal: end.signal })
     report(i, size)
   }

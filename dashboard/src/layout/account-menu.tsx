@@ -2,12 +2,12 @@ import { useNavigate } from '@tanstack/react-router'
 import { BookOpen, Keyboard, LogOut, Monitor, Moon, Sun, UserRound } from 'lucide-react'
 import { serviceUrl } from '../api/base.ts'
 import { useSession } from '../api/session.ts'
-import { LAYOUT } from '../texts/layout.ts'
 import { Avatar } from '../ui/badge.tsx'
 import { Menu } from '../ui/overlays/menu.tsx'
 import { setTheme, type Theme, useTheme } from '../ui/theme.ts'
 import { currentCommands } from './commands/commands.ts'
 import { useSignOut } from './sign-in/sign-out.ts'
+import { LAYOUT } from './texts.ts'
 
 /** The choices of the theme, for menus and for the account page. */
 export const THEMES = [

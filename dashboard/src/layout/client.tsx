@@ -3,8 +3,8 @@ import { SearchX } from 'lucide-react'
 import { useEffect } from 'react'
 import { rememberClient } from '../api/last-client.ts'
 import { useChosenClient } from '../api/session.ts'
-import { LAYOUT } from '../texts/layout.ts'
 import { EmptyState } from '../ui/states.tsx'
+import { LAYOUT } from './texts.ts'
 
 /** The pages of one client. */
 export function ClientLayout() {

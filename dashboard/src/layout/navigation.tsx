@@ -11,7 +11,7 @@ import {
   Users,
   Webhook,
 } from 'lucide-react'
-import { LAYOUT } from '../texts/layout.ts'
+import { LAYOUT } from './texts.ts'
 
 /** The pages of a client. */
 export const CLIENT_PAGES = [

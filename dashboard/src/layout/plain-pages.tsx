@@ -2,11 +2,11 @@ import { type ErrorComponentProps, Link, Navigate, Outlet, useRouter } from '@ta
 import { Building2, Compass, Lock } from 'lucide-react'
 import { firstClient } from '../api/last-client.ts'
 import { useMay, useSession } from '../api/session.ts'
-import { LAYOUT } from '../texts/layout.ts'
 import { Button } from '../ui/button.tsx'
 import { useTitle } from '../ui/page.tsx'
 import { Skeleton, SkeletonRows } from '../ui/skeleton.tsx'
 import { EmptyState, ErrorState } from '../ui/states.tsx'
+import { LAYOUT } from './texts.ts'
 
 /** `/dashboard`: leads to the files of the client that was shown last. */
 export function HomePage() {

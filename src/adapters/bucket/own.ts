@@ -78,17 +78,17 @@ export function withOwnBuckets(common: Buckets, { key, log }: { key: Buffer; log
         : common.of(client)
     },
     ping: () => common.ping(),
-    async sweep(olderThanMs, clients = []) {
+    async sweep(olderThanMs, { clients = [], ...options } = {}) {
       let removed = 0
       for (const { id, storage } of clients) {
         if (!storage) continue
         try {
-          removed += await (await bucketsOf({ id, storage })).sweep(olderThanMs)
+          removed += await (await bucketsOf({ id, storage })).sweep(olderThanMs, options)
         } catch (err) {
           log.warn({ err, client: id }, "sweep of a client's own bucket failed; the next sweep retries")
         }
       }
-      return removed + (await common.sweep(olderThanMs))
+      return removed + (await common.sweep(olderThanMs, options))
     },
   }
 }

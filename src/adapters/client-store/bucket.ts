@@ -49,13 +49,14 @@ export async function bucketClientStore(
 
   async function refresh({ maxAgeMs } = { maxAgeMs: 0 }): Promise<void> {
     const begun = now()
-    if (begun < refreshedAt + maxAgeMs) return
+    // Each comparison also ends when the clock was set back.
+    if (begun >= refreshedAt && begun < refreshedAt + maxAgeMs) return
     let failure: { error: unknown } | undefined
     const present = await changes?.version().catch((error) => {
       failure = { error }
       return version
     })
-    if (present !== version || now() >= readAt + READ_AGAIN_MS) {
+    if (present !== version || begun >= readAt + READ_AGAIN_MS || begun < readAt) {
       known = tableOf(await readClients(bucket))
       version = present
       readAt = begun

@@ -14,8 +14,8 @@ export interface RedisLocks extends Locks {
  * Locks across all processes that use one Redis. The callers of one process share one turn. The turns of the processes
  * are coordinated in Redis, see `redis-claim.ts`.
  *
- * @param options.leaseMs how long the lock of a dead holder lasts. A holder renews it three times in this time. The
- *   work of a holder that was frozen for longer, or lost its connection to Redis, is aborted.
+ * @param options.leaseMs how long the lock of a dead holder lasts, unless the caller decides otherwise. A holder renews it three times
+ *   in this time. The work of a holder that was frozen for longer, or lost its connection to Redis, is aborted.
  */
 export function redisLocks(
   redis: RedisConnection,
@@ -38,8 +38,12 @@ export function redisLocks(
       .catch(() => {})
   })
 
-  function begin<T>(name: string, work: (signal: AbortSignal) => Promise<T>, limitMs: number): Turn<T> {
-    const claim = claimOn(name, { redis, keyPrefix, channel, leaseMs })
+  function begin<T>(
+    name: string,
+    work: (signal: AbortSignal) => Promise<T>,
+    { limitMs, leaseMs: leased = leaseMs }: ShareOptions,
+  ): Turn<T> {
+    const claim = claimOn(name, { redis, keyPrefix, channel, leaseMs: leased })
     const turn = takeTurn({ claim, work, limitMs })
     turns.set(name, turn)
     void turn.ended.then(() => turns.delete(name))
@@ -47,12 +51,8 @@ export function redisLocks(
   }
 
   return {
-    async share<T>(
-      name: string,
-      work: (signal: AbortSignal) => Promise<T>,
-      { signal, limitMs }: ShareOptions,
-    ) {
-      return (await works.join(name, () => begin(name, work, limitMs), signal)) as T
+    async share<T>(name: string, work: (signal: AbortSignal) => Promise<T>, options: ShareOptions) {
+      return (await works.join(name, () => begin(name, work, options), options.signal)) as T
     },
     close: () => subscriber.close(),
   }

@@ -1,4 +1,4 @@
-import type { Config } from '../../../config/load.ts'
+import { type Config, streamedMaxBytes } from '../../../config/load.ts'
 import { guardedFetcher } from '../../adapters/fetcher/guarded.ts'
 import { importSources } from '../../adapters/import-source/open.ts'
 import type { Commands } from '../../core/command.ts'
@@ -19,7 +19,7 @@ export function operatorCommands(
   { config, baseUrl }: { config: Config; baseUrl: string },
 ): Commands {
   const { backends, buckets, originals, upload, presentClient, commands } = services
-  const maxBytes = config.UPLOAD_MAX_BYTES
+  const maxBytes = streamedMaxBytes(config)
   // Its own places for fetches: an import takes none from uploads by URL.
   const remotes = createRemotes({ fetcher: guardedFetcher({ access: fetchAccess(config) }) })
   const timeoutMs = config.FETCH_KEEP_TIMEOUT_SECONDS * 1000

@@ -1,3 +1,5 @@
+// Of our own: packages for TIFF and EXIF need the whole file, and decode it. Here, places of values are read from a part of it.
+
 /** The order of the bytes of a number: `le` is little-endian. */
 export type ByteOrder = 'le' | 'be'
 

@@ -1,5 +1,10 @@
 import type { Action } from '../clients/secret-scope.ts'
 
+/** Characters of an email address: the path of SMTP has 256, with its angle brackets. @see RFC 5321 section 4.5.3.1.3 */
+export const EMAIL_MAX_LENGTH = 254
+/** Characters of the name of a member. */
+export const NAME_MAX_LENGTH = 100
+
 /** The roles, with the fewest permissions first. */
 export const ROLES = ['viewer', 'editor', 'owner'] as const
 

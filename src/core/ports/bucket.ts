@@ -62,6 +62,8 @@ export interface PermitOptions {
   size: number
   /** The smallest size of a part except the last one, in bytes: a multiple of 1 MiB, from 5 MiB. Default: 16 MiB. */
   partBytes?: number
+  /** The most requests that are signed at once, from 1. Default: 200. */
+  putsMax?: number
   expiresInSeconds: number
   /** Continues this upload: only parts that the store has not received are permitted. Absent: another upload begins. */
   rest?: { uploadId: string; received: readonly PutPart[] }
@@ -73,8 +75,10 @@ export interface PutPermit {
   uploadId: string
   /** The end of the requests, in milliseconds since 1970. Credentials may expire before the requested time. */
   until: number
-  /** Each with its part of the bytes, in order; of a continued upload, those that are missing. */
+  /** Each with its part of the bytes, in order: the first ones of those that are missing. */
   puts: PermittedPut[]
+  /** The number of bytes that the store has not received: of `puts`, and of the parts after these. */
+  missingBytes: number
 }
 
 export interface PermittedPut {
@@ -93,6 +97,8 @@ export interface PutPart {
   number: number
   size: number
   etag: string
+  /** When it was received, in milliseconds since 1970, by the clock of the store. */
+  at: number
 }
 
 /** The properties of an object, as they were noted when it was stored. */
@@ -146,6 +152,8 @@ export interface ListOptions {
 export interface CopyOptions {
   /** Of the object, and of its copy. */
   mediaType: string
+  /** What is known of the object. Another one is refused with 503. Default: it is looked up when the copy begins. */
+  known?: { etag: string; size: number }
   signal?: AbortSignal
 }
 
@@ -163,8 +171,14 @@ export interface Buckets {
   /**
    * Removes the remains of puts whose process was killed: those that began more than `olderThanMs` ago, which must be longer than
    * any put takes.
-   * @param clients whose own buckets are included; one that is unavailable is skipped
    * @returns the number of removed puts
    */
-  sweep(olderThanMs: number, clients?: readonly Client[]): Promise<number>
+  sweep(olderThanMs: number, options?: SweepOptions): Promise<number>
+}
+
+export interface SweepOptions {
+  /** Whose own buckets are included; one that is unavailable is skipped. */
+  clients?: readonly Client[]
+  /** Whether a put under this key continues, however old it is: a client may send a large file for days. Default: none does. */
+  continues?: (key: string) => Promise<boolean>
 }

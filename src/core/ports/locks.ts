@@ -18,4 +18,9 @@ export interface ShareOptions {
   signal?: AbortSignal
   /** The time limit of the work, in milliseconds. */
   limitMs: number
+  /**
+   * How long the lock of a dead process lasts, and how long the work continues while the lock cannot be renewed, in milliseconds. The
+   * caller that starts the work decides. Default: that of the installation.
+   */
+  leaseMs?: number
 }

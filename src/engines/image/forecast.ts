@@ -46,7 +46,6 @@ const MAX_AVIF_PIXELS_HERE = 300_000
 const HANGING_SOURCES = new Set(['svg', 'tiff', 'avif'])
 // What f=auto becomes: AVIF unless the image is large, so it is treated as AVIF.
 const OF_AUTO: Readonly<Record<string, string>> = { auto: 'avif', 'auto-avif': 'avif', 'auto-webp': 'webp' }
-const HANGING_OUTPUTS = new Set(['avif'])
 // Pixels of all frames. A GIF takes a second of CPU time per million pixels, and cannot be interrupted either.
 const MAX_GIF_PIXELS_HERE = 1_000_000
 
@@ -114,13 +113,13 @@ export async function forecastImage(
         ((decoder?.bytesPerPixel ?? ofSource(format, read?.header)) +
           bytesPerChannel * OF_HELD_SOURCE * count('source')) +
       (isDeinterlaced ? pixels * bytesPerChannel * OF_TRUNCATED_PASSES : 0) +
-      drawn * (ofOutput(output, values) + OF_PASS * passes + ofWatermark(values)) +
+      drawn * (ofOutput(output, values) + OF_PASS * passes + ofWatermarks(values)) +
       memoryBytes,
     mayHang:
       decoder !== undefined ||
       memoryBytes > 0 ||
       (!source.copyOf && HANGING_SOURCES.has(format)) ||
-      (HANGING_OUTPUTS.has(output) && !(output === 'avif' && drawn <= MAX_AVIF_PIXELS_HERE)) ||
+      (output === 'avif' && drawn > MAX_AVIF_PIXELS_HERE) ||
       (output === 'gif' && drawn > MAX_GIF_PIXELS_HERE) ||
       // JavaScript assembles its pixels.
       isDeinterlaced ||
@@ -167,6 +166,8 @@ export async function sizeInHeader(
   return header.format === 'svg' ? undefined : { width, height }
 }
 
+const WATERMARKS = ['wm', 'wm2', 'wm3'] as const
+
 /** Parameters that determine the cost of an image, of any plugin. */
 interface RequestedValues {
   w?: number
@@ -182,6 +183,10 @@ interface RequestedValues {
   lossless?: unknown
   wm?: string
   wm_size?: number
+  wm2?: string
+  wm2_size?: number
+  wm3?: string
+  wm3_size?: number
   a?: string
   page?: number
 }
@@ -197,9 +202,10 @@ function ofOutput(format: string, { lossless }: RequestedValues): number {
   return OF_OUTPUT[format] ?? OF_OUTPUT.png ?? 0
 }
 
-/** A watermark has the requested width, in percent, and is at most as high as the image. */
-function ofWatermark({ wm, wm_size = 100 }: RequestedValues): number {
-  return wm === undefined ? 0 : (OF_PASS * wm_size) / 100
+/** Each watermark has the requested width, in percent, and is at most as high as the image. */
+function ofWatermarks(values: RequestedValues): number {
+  const sizes = WATERMARKS.map((wm) => (values[wm] === undefined ? 0 : (values[`${wm}_size`] ?? 100)))
+  return (OF_PASS * sizes.reduce((sum, size) => sum + size, 0)) / 100
 }
 
 /**

@@ -3,10 +3,10 @@ import type { Request } from 'express'
 import pLimit from 'p-limit'
 import { createPlaces } from '../../core/budgets/places.ts'
 import { busy, Problem, tooLarge, unsupportedMediaType } from '../../core/problem.ts'
+import { jsonErrorPlace } from '../../core/text/json-position.ts'
 import { isOfType } from '../request.ts'
 import { bodyDigests } from './digests.ts'
 import { EXPECTED_SIZE, isOfFewValues } from './json-limits.ts'
-import { jsonErrorPlace } from './json-position.ts'
 import { watchRate } from './min-rate.ts'
 
 // Parsed in less than a millisecond. People write smaller bodies by hand, and look for their typing errors.

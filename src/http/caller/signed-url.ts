@@ -1,8 +1,8 @@
 import type { Request } from 'express'
 import type { Client } from '../../core/clients/client.ts'
 import { needsSignedUrl } from '../../core/clients/signed-delivery.ts'
+import type { CompatUrl } from '../../core/compat/compat-url.ts'
 import { parseTarget } from '../../core/net/query.ts'
-import { Problem } from '../../core/problem.ts'
 import { bundleFolder, signedAddress } from '../../core/signing/signed-address.ts'
 import {
   type FindUrlKey,
@@ -11,8 +11,8 @@ import {
   readSignedUrl,
   type SignedUrl,
 } from '../../core/signing/signed-url.ts'
+import { needsSignature, urlExpired, urlInvalid } from '../../core/url-problems.ts'
 import type { Clients } from '../../service/clients/clients.ts'
-import type { CompatUrl } from '../compat/compat-url.ts'
 import { namedPairs, type QueryPairs, wildcardSegments } from '../request.ts'
 import { stateOf } from '../request-state.ts'
 
@@ -111,27 +111,8 @@ export function signedLike(req: Request, url: string, client: Client, clients: C
   return signedAddress(url, { key, until })
 }
 
-/** 403: the URL has expired. */
-export function urlExpired(): Problem {
-  return refusal('url_expired', 'This signed URL has expired. Request a new one.')
-}
-
 const REFUSALS = {
   unsigned: needsSignature,
   invalid: () => urlInvalid('its key was revoked'),
   expired: urlExpired,
-}
-
-/** 403: the signature does not match, because the URL was changed or for another reason, as a clause. */
-export function urlInvalid(reason: string): Problem {
-  return refusal('url_invalid', `Invalid signature: the URL was changed, or ${reason}.`)
-}
-
-/** 403: the file is delivered only by signed URLs. */
-export function needsSignature(): Problem {
-  return refusal('url_unsigned', 'This file needs a signed URL.')
-}
-
-function refusal(code: string, detail: string): Problem {
-  return new Problem({ status: 403, code, detail })
 }

@@ -1,7 +1,15 @@
 import type { Request, Response } from 'express'
+import { parseAliasName } from '../../core/aliases/name.ts'
 import type { Client } from '../../core/clients/client.ts'
+import { readCloudinaryUrl } from '../../core/compat/cloudinary.ts'
+import type { CompatName, CompatUrl } from '../../core/compat/compat-url.ts'
+import { readDefaultUploaderUrl } from '../../core/compat/default-uploader.ts'
+import { type ImgproxyKeys, readImgproxyUrl } from '../../core/compat/imgproxy.ts'
+import { readOpeninaryUrl } from '../../core/compat/openinary.ts'
+import type { MediaGroup } from '../../core/media/groups.ts'
 import { parseTarget } from '../../core/net/query.ts'
 import { parseRemoteUrl } from '../../core/net/remote-url.ts'
+import { Problem } from '../../core/problem.ts'
 import type { Aliases } from '../../service/aliases/aliases.ts'
 import type { RemotePictures } from '../../service/remote/transform.ts'
 import { admitCompatUrl } from '../caller/signed-url.ts'
@@ -14,12 +22,6 @@ import { EXAMPLE } from '../documents/examples.ts'
 import type { ServedEndpoint } from '../endpoint/endpoint.ts'
 import { queryPairs, wildcardPath } from '../request.ts'
 import { stateOf } from '../request-state.ts'
-import { readCloudinaryUrl } from './cloudinary.ts'
-import type { CompatUrl } from './compat-url.ts'
-import { readDefaultUploaderUrl } from './default-uploader.ts'
-import { findFile } from './find-file.ts'
-import { type ImgproxyKeys, readImgproxyUrl } from './imgproxy.ts'
-import { readOpeninaryUrl } from './openinary.ts'
 
 /** The other services whose URLs are delivered, with the secrets that verify their signatures. */
 export interface CompatOptions {
@@ -128,6 +130,35 @@ function sender({ clients, aliases, ...services }: Services) {
       ...(setAt === undefined ? {} : { replaceable: { since: setAt } }),
     })
   }
+}
+
+/** A file of ours that the URL of another service names. */
+interface FoundFile {
+  path: string
+  /** The format that the URL requests. */
+  format?: string
+  /** When the alias was set to this file, in milliseconds since 1970; absent for a file that is found by its own path. */
+  setAt?: number
+}
+
+/**
+ * Finds the file by the alias of one of its names, as an import creates them; else by the first name as a path of ours.
+ *
+ * @throws Problem 404 for an alias of a file of another type, 503
+ */
+async function findFile(
+  names: readonly CompatName[],
+  { client, group, aliases }: { client: Client; group: MediaGroup; aliases: Pick<Aliases, 'target'> },
+): Promise<FoundFile> {
+  for (const { name, ...format } of names) {
+    try {
+      const { key, setAt } = await aliases.target({ client, name: parseAliasName(name, 'path'), group })
+      return { path: key, setAt, ...format }
+    } catch (error) {
+      if (!(error instanceof Problem) || !['alias_not_found', 'bad_path'].includes(error.code)) throw error
+    }
+  }
+  return { path: names[0]?.name ?? '' }
 }
 
 /** The segments of the path after the token. Some callers encode its slashes. */

@@ -1,16 +1,14 @@
 import { z } from 'zod'
 import { UNSEEN_CHARACTER } from '../../core/files/relative-path.ts'
-import { ROLES } from '../../core/members/member.ts'
+import { EMAIL_MAX_LENGTH, NAME_MAX_LENGTH, ROLES } from '../../core/members/member.ts'
 import type { ProblemName } from '../documents/endpoint.ts'
 
 // Members of request bodies and responses that concern people.
 
-const EMAIL_MAX_LENGTH = 254
 const EMAIL = /^[^\s@]+@[^\s@]+$/
-const NAME_MAX_LENGTH = 100
 const PASSWORD_LENGTH = { min: 10, max: 256 }
 
-const emailText = 'an email address of at most 254 characters'
+const emailText = `an email address of at most ${EMAIL_MAX_LENGTH} characters`
 export const newEmail = z
   .string(emailText)
   .trim()
@@ -19,7 +17,7 @@ export const newEmail = z
   .refine((text) => !UNSEEN_CHARACTER.test(text), emailText)
   .describe('Email address. It is only a name to sign in with: no email is sent.')
 
-const nameText = '1 to 100 characters without control characters'
+const nameText = `1 to ${NAME_MAX_LENGTH} characters without control characters`
 export const newName = z
   .string(nameText)
   .trim()
@@ -28,15 +26,15 @@ export const newName = z
   .refine((text) => !UNSEEN_CHARACTER.test(text), nameText)
   .describe('Name for people.')
 
-const passwordText = '10 to 256 characters'
+const passwordText = `${PASSWORD_LENGTH.min} to ${PASSWORD_LENGTH.max} characters`
 export const newPassword = z
   .string(passwordText)
   .min(PASSWORD_LENGTH.min, passwordText)
   .max(PASSWORD_LENGTH.max, passwordText)
-  .describe('A new password: 10 to 256 characters.')
+  .describe(`A new password: ${passwordText}.`)
 
 // No minimum: a shorter password is wrong, and ADMIN_PASSWORD has its own.
-const tried = 'a string of at most 256 characters'
+const tried = `a string of at most ${PASSWORD_LENGTH.max} characters`
 export const password = z.string(tried).max(PASSWORD_LENGTH.max, tried)
 
 export const role = z

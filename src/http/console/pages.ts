@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import type { RequestHandler } from 'express'
-import helmet from 'helmet'
 import { acceptedEncoding } from '../../core/media/encodings.ts'
+import { routeNotFound } from '../../core/url-problems.ts'
 import type { OrganisationSignIn } from '../../service/members/organisation/organisation-sign-in.ts'
 import { ANY_FILE, HTML } from '../documents/contents.ts'
 import type { DocumentedEndpoint } from '../documents/endpoint.ts'
 import type { ServedEndpoint } from '../endpoint/endpoint.ts'
-import { routeNotFound } from '../problem.ts'
+import { NOT_BUILT, ownPageHeaders, sendNotBuilt } from '../system/own-page.ts'
 import type { BuiltConsole } from './built-files.ts'
-import { NOT_BUILT, sendNotBuilt } from './not-built.ts'
 
 const YEAR_SECONDS = 31_536_000
 
@@ -130,33 +129,22 @@ export function baseOf(path: string): string {
  * other inline style: React sets styles through the DOM, which the policy does not restrict.
  */
 function securityHeaders({ nonce, isSecure }: { nonce: string; isSecure: boolean }) {
-  return helmet({
-    strictTransportSecurity: false,
-    // Browsers ignore these two over plain HTTP, and report that as an error.
-    crossOriginOpenerPolicy: isSecure,
-    originAgentCluster: isSecure,
-    xFrameOptions: { action: 'deny' },
-    // The address of a page may name files.
-    referrerPolicy: { policy: 'no-referrer' },
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: {
-        defaultSrc: ["'none'"],
-        scriptSrc: ["'self'"],
-        styleSrc: ["'self'", `'nonce-${nonce}'`],
-        imgSrc: ["'self'", 'data:', 'blob:'],
-        mediaSrc: ["'self'", 'blob:'],
-        fontSrc: ["'self'"],
-        connectSrc: ["'self'"],
-        // hls.js starts its worker from a blob.
-        workerSrc: ["'self'", 'blob:'],
-        // The browser's viewer of PDF files.
-        frameSrc: ["'self'", 'blob:'],
-        manifestSrc: ["'self'"],
-        baseUri: ["'self'"],
-        formAction: ["'none'"],
-        frameAncestors: ["'none'"],
-      },
+  return ownPageHeaders(
+    {
+      styleSrc: ["'self'", `'nonce-${nonce}'`],
+      fontSrc: ["'self'"],
+      // hls.js starts its worker from a blob.
+      workerSrc: ["'self'", 'blob:'],
+      // The browser's viewer of PDF files.
+      frameSrc: ["'self'", 'blob:'],
+      manifestSrc: ["'self'"],
+      baseUri: ["'self'"],
     },
-  })
+    {
+      // Browsers ignore these two over plain HTTP, and report that as an error.
+      crossOriginOpenerPolicy: isSecure,
+      originAgentCluster: isSecure,
+      xFrameOptions: { action: 'deny' },
+    },
+  )
 }

@@ -1,4 +1,13 @@
 import type { RequestHandler } from 'express'
+import { preflight } from '../caller/preflight.ts'
+
+const METHODS = 'GET, HEAD, OPTIONS'
+const answerPreflight = preflight({
+  methods: METHODS,
+  headers:
+    'Range, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, If-Range, Want-Repr-Digest',
+  allow: METHODS,
+})
 
 /** Permits pages of any origin to display and read the response. */
 export const corsPublicRead: RequestHandler = (req, res, next) => {
@@ -9,13 +18,5 @@ export const corsPublicRead: RequestHandler = (req, res, next) => {
     'Access-Control-Expose-Headers',
     'Accept-Ranges, Content-Disposition, Content-Length, Content-Range, ETag, Repr-Digest, Retry-After, X-Request-Id, X-Sluice-Transform',
   )
-  if (req.method !== 'OPTIONS') return next()
-  res.setHeader('Allow', 'GET, HEAD, OPTIONS')
-  res.setHeader('Access-Control-Allow-Methods', 'GET, HEAD, OPTIONS')
-  res.setHeader(
-    'Access-Control-Allow-Headers',
-    'Range, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, If-Range, Want-Repr-Digest',
-  )
-  res.setHeader('Access-Control-Max-Age', '86400')
-  res.status(204).end()
+  answerPreflight(req, res, next)
 }

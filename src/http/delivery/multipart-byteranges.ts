@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { type Asset, type ByteRange, lengthOf, type OpenOptions } from '../../core/bytes/asset.ts'
 import { openPieces } from '../readers/open-pieces.ts'
 
+// Of our own: the package send, which Express has, responds to several ranges with the whole file, and reads files of a disk only.
+
 /** The body of a response. */
 export interface Payload {
   /** The value of `Content-Type`. */

@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import helmet from 'helmet'
 import { OWN_FOLDER } from '../../core/own-files.ts'
-import { NOT_BUILT, sendNotBuilt } from '../console/not-built.ts'
+import { routeNotFound } from '../../core/url-problems.ts'
 import { ANY_FILE, HTML } from '../documents/contents.ts'
 import type { ServedEndpoint } from '../endpoint/endpoint.ts'
-import { routeNotFound } from '../problem.ts'
+import { NOT_BUILT, ownPageHeaders, sendNotBuilt } from './own-page.ts'
 
 // `npm run build` copies the files of the package into dist. From the sources, the package itself serves.
 const BUILT = join(OWN_FOLDER, 'api-reference')
@@ -20,25 +19,10 @@ const SENT = ['Cache-Control', 'ETag', 'Last-Modified', 'Accept-Ranges', 'Conten
 // A first `npm start` builds the page while the server serves already.
 const folder = () => [BUILT, PACKAGE].find((path) => existsSync(path))
 
-const headers = helmet({
-  strictTransportSecurity: false,
-  referrerPolicy: { policy: 'no-referrer' },
-  contentSecurityPolicy: {
-    useDefaults: false,
-    directives: {
-      defaultSrc: ["'none'"],
-      scriptSrc: ["'self'"],
-      // Swagger UI sets style attributes for sizes and colours. They cannot run code.
-      styleSrc: ["'self'", "'unsafe-inline'"],
-      // Its icons are data URLs. Responses with files are shown from blobs.
-      imgSrc: ["'self'", 'data:', 'blob:'],
-      mediaSrc: ["'self'", 'blob:'],
-      connectSrc: ["'self'"],
-      baseUri: ["'none'"],
-      formAction: ["'none'"],
-      frameAncestors: ["'none'"],
-    },
-  },
+const headers = ownPageHeaders({
+  // Swagger UI sets style attributes for sizes and colours. They cannot run code.
+  styleSrc: ["'self'", "'unsafe-inline'"],
+  baseUri: ["'none'"],
 })
 
 /**

@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express'
 import { CHECKSUM_ALGORITHMS } from '../../service/upload/pieces.ts'
+import { preflight } from '../caller/preflight.ts'
 import { PACKAGE_EXTENSIONS, TUS_VERSION } from './request.ts'
 
 /** Headers that a page may send. */
@@ -30,15 +31,16 @@ export const corsTus: RequestHandler = (_req, res, next) => {
  * @see https://tus.io/protocols/resumable-upload#options
  */
 export function tusOptions({ maxBytes }: { maxBytes: number }): RequestHandler {
-  return (_req, res) => {
+  const answerPreflight = preflight({
+    methods: 'POST, HEAD, GET, PATCH, DELETE, OPTIONS',
+    headers: TUS_ALLOWED_HEADERS,
+  })
+  return (req, res, next) => {
     res.setHeader('Tus-Resumable', TUS_VERSION)
     res.setHeader('Tus-Version', TUS_VERSION)
     res.setHeader('Tus-Extension', EXTENSIONS)
     res.setHeader('Tus-Checksum-Algorithm', CHECKSUM_ALGORITHMS.join(','))
     res.setHeader('Tus-Max-Size', maxBytes)
-    res.setHeader('Access-Control-Allow-Methods', 'POST, HEAD, GET, PATCH, DELETE, OPTIONS')
-    res.setHeader('Access-Control-Allow-Headers', TUS_ALLOWED_HEADERS)
-    res.setHeader('Access-Control-Max-Age', '86400')
-    res.status(204).end()
+    answerPreflight(req, res, next)
   }
 }

@@ -2,6 +2,7 @@ import type { RequestHandler } from 'express'
 import type { Limits } from '../../core/ports/rate-limiter.ts'
 import type { SignedLinks } from '../../service/upload/upload-links.ts'
 import { anonymousCallerOf } from '../caller/client-ip.ts'
+import { preflight } from '../caller/preflight.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { FILE_BYTES } from '../documents/contents.ts'
 import { EXAMPLE } from '../documents/examples.ts'
@@ -70,15 +71,16 @@ const PROBLEMS = [
   ...STORED_PROBLEMS,
 ] as const
 
+const answerPreflight = preflight({
+  methods: 'PUT, POST',
+  headers: TUS_ALLOWED_HEADERS,
+  allow: 'PUT, POST, OPTIONS, DELETE',
+})
+
 const cors: RequestHandler = (req, res, next) => {
   res.setHeader('Access-Control-Allow-Origin', '*')
   res.setHeader('Access-Control-Expose-Headers', 'RateLimit, RateLimit-Policy, Retry-After, X-Request-Id')
-  if (req.method !== 'OPTIONS') return next()
-  res.setHeader('Allow', 'PUT, POST, OPTIONS, DELETE')
-  res.setHeader('Access-Control-Allow-Methods', 'PUT, POST')
-  res.setHeader('Access-Control-Allow-Headers', TUS_ALLOWED_HEADERS)
-  res.setHeader('Access-Control-Max-Age', '86400')
-  res.status(204).end()
+  answerPreflight(req, res, next)
 }
 
 /** The file is the body, or a form has it. Pages of any origin may use a link, since only the link authorizes. */

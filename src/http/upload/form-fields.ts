@@ -3,6 +3,7 @@ import { checkFocalPoint } from '../../core/geometry/focal-point.ts'
 import { badParameter } from '../../core/problem.ts'
 import { readFlag } from '../request.ts'
 import { checkSameFolder, type FolderField } from './folder-fields.ts'
+import { FIELD_MAX_BYTES } from './multipart.ts'
 
 /** The options of an upload, from the fields of its form. */
 export interface UploadOptions {
@@ -99,7 +100,8 @@ export function uploadFields(): UploadFields {
       if (!read) return
       if (seen.has(param)) throw badParameter({ param, expected: 'one field', received: value })
       seen.add(param)
-      if (value === undefined) throw badParameter({ param, expected: 'at most 64 KiB', received: 'more' })
+      if (value === undefined)
+        throw badParameter({ param, expected: `at most ${FIELD_MAX_BYTES / 1024} KiB`, received: 'more' })
       read(value)
     },
   }

@@ -16,7 +16,8 @@ export interface FilePart {
 }
 
 const FIELDS_MAX = 100
-const FIELD_MAX_BYTES = 64 * 1024
+/** Bytes of a text field. */
+export const FIELD_MAX_BYTES = 64 * 1024
 
 // Maximum of bytes outside of files: a hundred fields of 64 KB, and the headers of the parts.
 const OUTSIDE_MAX_BYTES = 8 * 1024 * 1024
@@ -46,7 +47,7 @@ export async function* fileParts(
   }: {
     maxFiles: number
     minBytesPerSecond: number
-    /** Called with the text of a field. The value is undefined when it is longer than 64 KiB. */
+    /** Called with the text of a field. The value is undefined when it is longer than {@link FIELD_MAX_BYTES}. */
     onField: (name: string, value: string | undefined) => void
     signal: AbortSignal
   },

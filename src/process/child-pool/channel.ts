@@ -24,10 +24,16 @@ export async function receiveFile(
 
 /**
  * Sends the bytes of a file. The caller must send nothing else until it resolves.
+ * @param options.opened called before the first byte
  * @throws `signal.reason`; Error when the channel closes
  */
-export async function sendFile(channel: Duplex, asset: Asset, signal?: AbortSignal): Promise<void> {
+export async function sendFile(
+  channel: Duplex,
+  asset: Asset,
+  { signal, opened }: { signal?: AbortSignal; opened?: () => void } = {},
+): Promise<void> {
   const bytes = await openWhole(asset, signal ? { signal } : {})
+  opened?.()
   // With `end: false`, `pipeline` leaves a listener on the channel for every file.
   for await (const chunk of bytes) {
     signal?.throwIfAborted()

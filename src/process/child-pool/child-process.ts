@@ -65,7 +65,7 @@ export function openChild({ script, execArgv, setup, env, maxMemoryBytes, log }:
   for (const output of [child.stdout, child.stderr]) logLines(output, child, log)
 
   const cpu = createCpuMeter(child.pid)
-  let cause: Problem | undefined
+  let cause: Error | undefined
   let spent = false
   let started = false
   /** Resolves with the reason when the child has ended or could not be started. */
@@ -77,7 +77,7 @@ export function openChild({ script, execArgv, setup, env, maxMemoryBytes, log }:
     child.once('exit', onEnd).once('error', onEnd)
   })
 
-  const kill = (why?: Problem) => {
+  const kill = (why?: Error) => {
     cause ??= why
     spent = true
     cpu.look()
@@ -142,12 +142,18 @@ export function openChild({ script, execArgv, setup, env, maxMemoryBytes, log }:
         if ('assetOf' in message) void sendAsset(message.assetOf)
       }
       const sendAsset = async (name: string) => {
+        let isPromised = false
+        const promise = (found: Asset) => {
+          isPromised = true
+          send({ asset: headOf(found) })
+        }
         try {
           const found = await asset(name)
-          send({ asset: headOf(found) })
-          await sendFile(channel, found, stop.signal)
+          await sendFile(channel, found, { signal: stop.signal, opened: () => promise(found) })
         } catch (error) {
-          send({ noAsset: sentError(error) })
+          // The child waits for all bytes that it was promised, and can receive nothing else before.
+          if (isPromised) kill(error as Error)
+          else send({ noAsset: sentError(error) })
         }
       }
       child.on('message', onMessage)
@@ -160,7 +166,7 @@ export function openChild({ script, execArgv, setup, env, maxMemoryBytes, log }:
         )
         outcome.catch(() => {})
         send({ task, source: headOf(source) })
-        await Promise.race([sendFile(channel, source, stop.signal), outcome])
+        await Promise.race([sendFile(channel, source, { signal: stop.signal }), outcome])
         const message = await outcome
         if ('done' in message) return await receiveFile(channel, message.done)
         failed = receivedError(message.failed)

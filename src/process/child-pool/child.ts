@@ -54,8 +54,7 @@ export function workForParent(
         if (!work) throw new Error('a task came before the setup')
         const source = await receiveFile(channel, message.source)
         const made = await work(message.task, { source, asset, log })
-        send({ done: headOf(made) })
-        await sendFile(channel, made)
+        await sendFile(channel, made, { opened: () => send({ done: headOf(made) }) })
       } catch (error) {
         send({ failed: sentError(error) })
       }

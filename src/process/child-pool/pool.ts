@@ -1,3 +1,4 @@
+import { type Deferred, deferred } from '../../core/async/deferred.ts'
 import type { Children } from '../../core/ports/children.ts'
 import { type Child, type ChildOptions, openChild } from './child-process.ts'
 
@@ -23,7 +24,8 @@ const IDLE_MS = 60_000
 export function createPool({ most, idleMs = IDLE_MS, ...options }: PoolOptions): Pool {
   const children = new Set<Child>()
   const idle = new Map<Child, NodeJS.Timeout>()
-  const waiting: Array<(child: Child) => void> = []
+  /** Tasks without a child, in the order of their arrival. */
+  const waiting = new Set<Deferred<Child>>()
   let closed = false
 
   function start(): Child {
@@ -34,9 +36,16 @@ export function createPool({ most, idleMs = IDLE_MS, ...options }: PoolOptions):
       clearTimeout(idle.get(child))
       idle.delete(child)
       // A waiting task gets a new child. Otherwise it would have to wait for the other children.
-      if (!closed && waiting.length > 0) waiting.shift()?.(start())
+      const next = closed ? undefined : firstWaiting()
+      next?.resolve(start())
     })
     return child
+  }
+
+  function firstWaiting() {
+    const [next] = waiting
+    if (next) waiting.delete(next)
+    return next
   }
 
   function giveBack(child: Child): void {
@@ -45,8 +54,8 @@ export function createPool({ most, idleMs = IDLE_MS, ...options }: PoolOptions):
       void child.ended.then(replace)
       return
     }
-    const next = waiting.shift()
-    if (next) next(child)
+    const next = firstWaiting()
+    if (next) next.resolve(child)
     else keep(child)
   }
 
@@ -60,7 +69,7 @@ export function createPool({ most, idleMs = IDLE_MS, ...options }: PoolOptions):
     if (!closed && idle.size === 0 && children.size < most) keep(start())
   }
 
-  async function take(): Promise<Child> {
+  async function take(signal: AbortSignal): Promise<Child> {
     for (const [child, timer] of idle) {
       clearTimeout(timer)
       idle.delete(child)
@@ -69,14 +78,21 @@ export function createPool({ most, idleMs = IDLE_MS, ...options }: PoolOptions):
       child.kill()
     }
     if (children.size < most) return start()
-    return new Promise((resolve) => waiting.push(resolve))
+    const task = deferred<Child>()
+    waiting.add(task)
+    const leave = () => {
+      waiting.delete(task)
+      task.reject(signal.reason)
+    }
+    signal.addEventListener('abort', leave, { once: true })
+    return task.promise.finally(() => signal.removeEventListener('abort', leave))
   }
 
   return {
     async run(task) {
       task.signal.throwIfAborted()
       if (closed) throw new Error('the pool is closed')
-      const child = await take()
+      const child = await take(task.signal)
       try {
         task.signal.throwIfAborted()
         return await child.run(task)
@@ -87,6 +103,8 @@ export function createPool({ most, idleMs = IDLE_MS, ...options }: PoolOptions):
     pids: () => [...children].flatMap(({ pid }) => (pid === undefined ? [] : [pid])),
     async close() {
       closed = true
+      for (const task of waiting) task.reject(new Error('the pool is closed'))
+      waiting.clear()
       for (const child of children) child.kill()
       await Promise.all([...children].map(({ ended }) => ended))
     },

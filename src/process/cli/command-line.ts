@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { FIRST_CLIENT_ID } from '../../core/clients/client.ts'
 import { version } from '../version.ts'
 import { instant } from './arguments.ts'
+import { addBackupCommands } from './backup/backup-commands.ts'
 import { addClientCommands, type ClientCommandsOptions } from './client-commands.ts'
 import { addImportCommand, type ImportCommandOptions } from './import/import-command.ts'
 import { subcommand } from './leaf-command.ts'
@@ -78,6 +79,7 @@ export function commandLine(options: CommandLineOptions): Command {
   )
     .argument('[email]', 'email address of the member; default: the only owner')
     .action((email, { json }) => perform('sign-in-link', { email }, { json }))
+  addBackupCommands(sluice, perform)
   addImportCommand(sluice, options)
   addWebhookCommands(sluice, perform)
   addTypesCommand(sluice)

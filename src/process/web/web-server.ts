@@ -63,12 +63,14 @@ export function createWebServer(
  */
 function continueWhenRead(req: IncomingMessage, res: ServerResponse): void {
   const { resume } = req
+  // A client may have asked for the end of the connection.
+  const { shouldKeepAlive } = res
   res.shouldKeepAlive = false
   req.resume = () => {
     req.resume = resume
     // Node reads the rest of a body after the response.
     if (!res.headersSent) {
-      res.shouldKeepAlive = true
+      res.shouldKeepAlive = shouldKeepAlive
       res.writeContinue()
     }
     return resume.call(req)

@@ -1,5 +1,7 @@
 import { crc32 } from 'node:zlib'
 
+// Of our own: archiver and other packages write an archive from its beginning. A byte range needs the place of each byte before any file is read.
+
 /** A file of an archive, whose bytes are stored without compression. */
 export interface LaidOutEntry {
   /** With "/" between its segments. */

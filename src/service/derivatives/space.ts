@@ -41,6 +41,8 @@ export interface DerivativeSpace {
 // Other processes may use the room that was made. After this many attempts, the derivative is not stored.
 const ROUNDS = 20
 const AT_ONCE = 50
+// A sum that may be old decides only while a tenth of the limit remains free: more than is stored in its second.
+const ENOUGH_FREE = 0.1
 
 export function createDerivativeSpace({
   index,
@@ -88,13 +90,13 @@ export function createDerivativeSpace({
   async function evictFor(claim: Claim, bytes: number, scope: 'client' | 'original', most: number) {
     if (bytes > most) return false
     const of = scope === 'client' ? { clientId: claim.client.id } : refOf(claim)
-    // Every new derivative asks, but only one that seems not to fit needs the exact sum, which is in all partitions.
     const overBy = async (options: { mayBeOld: boolean }) =>
       (await index.derivedBytes(refOf(claim), options))[scope] + bytes - most
+    // Every new derivative asks, but only one that hardly fits needs the exact sum, which is in all partitions.
+    if ((await overBy({ mayBeOld: true })) <= -ENOUGH_FREE * most) return true
     for (let round = 0; round < ROUNDS; round += 1) {
-      let over = await overBy({ mayBeOld: round === 0 })
+      let over = await overBy({ mayBeOld: false })
       if (over <= 0) return true
-      if (round === 0) over = await overBy({ mayBeOld: false })
       const victims = await evictable(claim, of, AT_ONCE)
       if (victims.length === 0) return false
       for (const victim of victims) {

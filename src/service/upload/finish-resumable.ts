@@ -4,11 +4,13 @@ import type { Client } from '../../core/clients/client.ts'
 import { newFileId, newOriginal, type ObjectKey, parseKey } from '../../core/files/object-key.ts'
 import { type ResumableRef, resumablePiece } from '../../core/files/resumable-key.ts'
 import type { SniffedType } from '../../core/media/sniff/sniff.ts'
-import type { Buckets } from '../../core/ports/bucket.ts'
+import type { Bucket, Buckets } from '../../core/ports/bucket.ts'
 import type { FileLookup } from '../../core/ports/file-index.ts'
 import { fileNotFound, Problem, retryAfter } from '../../core/problem.ts'
 import type { Removals } from '../originals/delete.ts'
 import type { Originals } from '../originals/originals.ts'
+import { type Patience, patienceFor } from './direct/patience.ts'
+import { createReadObject } from './direct/read-object.ts'
 import { sniffStart, stagedFile } from './direct/staged-file.ts'
 import type { ResumablePieces } from './pieces.ts'
 import type { ResumableRecord } from './resumable-record.ts'
@@ -39,6 +41,7 @@ export interface ResumableOriginals {
 }
 
 export function createResumableOriginals({
+  bucket,
   pieces,
   index,
   buckets,
@@ -47,6 +50,8 @@ export function createResumableOriginals({
   removals,
   signedLinks,
 }: {
+  /** The first client's, which holds the uploads of all clients. */
+  bucket: Bucket
   pieces: ResumablePieces
   index: FileLookup
   buckets: Buckets
@@ -55,17 +60,19 @@ export function createResumableOriginals({
   removals: Pick<Removals, 'abandon'>
   signedLinks: Pick<SignedLinks, 'reopen' | 'upload'>
 }): ResumableOriginals {
+  const readObject = createReadObject()
   const bytesOf = ({ ref, record: { size, parts }, signal }: CompleteResumable) =>
     pieces.join(ref, { size, parts, signal })
 
-  function fileOf(complete: CompleteResumable, sniffed: SniffedType): IncomingFile {
+  function fileOf(complete: CompleteResumable, sniffed: SniffedType, patience: Patience): IncomingFile {
     const { client, ref, record } = complete
     const { size, originalName: name, digests = [], direct } = record
     const verify = (bytes: AsyncIterable<Buffer>) => verified(bytes, digests)
     if (!direct) return { name, bytes: Readable.from(verify(bytesOf(complete)), { objectMode: false }) }
     const { key } = resumablePiece(ref, { start: 0, end: size })
-    const staged = { key, bytes: bytesOf(complete) }
-    return stagedFile({ name, staged, size, bucket: buckets.of(client), sniffed, verify })
+    const staged = { key, bytes: bytesOf(complete), find: () => bucket.find(key) }
+    const options = { readObject, patience, sniffed, verify }
+    return stagedFile({ name, staged, size, bucket: buckets.of(client), ...options })
   }
 
   /** A put of a failed or killed attempt may still complete under the old key. A sweep deletes that object a minute later. */
@@ -89,7 +96,9 @@ export function createResumableOriginals({
       return store({ ...complete, record: { ...record, fileId } })
     }
     const { link, folder, annotations } = record
-    const request = { files: only(fileOf(complete, what)), id: record.fileId, sniffed: what, signal }
+    const patience: Patience = record.direct ? patienceFor(record.size, { signal }) : (step) => step()
+    const files = only(fileOf(complete, what, patience))
+    const request = { files, id: record.fileId, sniffed: what, patience, signal }
     if (link !== undefined) await signedLinks.upload(signedLinks.reopen(link), request)
     else
       await upload({

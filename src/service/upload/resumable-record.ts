@@ -35,7 +35,7 @@ const storedRecord = z.object({
     .object({
       /** The id of the multipart upload in the bucket. */
       uploadId: z.string(),
-      /** The time from which it counts as abandoned, in milliseconds since 1970. */
+      /** The time from which it counts as abandoned when no part has arrived, in milliseconds since 1970. */
       until: z.number(),
       /** Set when all bytes were found after the client had stated that it is complete. */
       isComplete: z.literal(true).optional(),

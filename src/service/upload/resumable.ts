@@ -21,6 +21,7 @@ export function createResumables({
   signedLinks,
   linkUploads,
   maxBytes,
+  streamedMaxBytes,
   expireMs,
   now = Date.now,
 }: {
@@ -34,6 +35,8 @@ export function createResumables({
   linkUploads: LinkUploads
   /** Limit for the whole file. */
   maxBytes: number
+  /** Limit for a file whose bytes pass through this process. At most `maxBytes`. */
+  streamedMaxBytes: number
   /** Retention of an unfinished upload after its start, and of the record of a finished one after it was stored. */
   expireMs: number
   now?: () => number
@@ -47,13 +50,14 @@ export function createResumables({
     return record
   }
 
-  function limitOf(client: Client, link: string | undefined): number {
+  function limitOf(client: Client, link: string | undefined, most = streamedMaxBytes): number {
     const ofLink = link === undefined ? undefined : signedLinks.reopen(link).link.maxBytes
-    return Math.min(uploadMaxBytes(client, maxBytes), ofLink ?? maxBytes)
+    return Math.min(uploadMaxBytes(client, most), ofLink ?? most)
   }
 
-  function checkSize(client: Client, size: number | undefined, link: string | undefined) {
-    const limit = limitOf(client, link)
+  function checkSize(client: Client, { size, link, permit }: Pick<NewResumable, 'size' | 'link' | 'permit'>) {
+    // Into the own bucket of a client, the bytes pass through this process.
+    const limit = limitOf(client, link, permit && !client.storage ? maxBytes : streamedMaxBytes)
     if (size !== undefined && size > limit) throw tooLarge('an upload', limit)
   }
 
@@ -75,7 +79,7 @@ export function createResumables({
     async create(grant, request) {
       const { id, size, originalName, metadata, link, isPartial, parts, digests, annotations } = request
       const { client } = grant
-      checkSize(client, size, link)
+      checkSize(client, request)
       const existing = parts && (await readResumable(bucket, refOf(grant, id)))
       if (existing) return upTo(existing.size ?? 0, existing)
       const record: ResumableRecord = {
@@ -131,7 +135,7 @@ export function createResumables({
 
     async declareSize(grant, id, size) {
       const record = await read(grant, id)
-      checkSize(grant.client, size, record.link)
+      checkSize(grant.client, { size, link: record.link })
       await writeResumable(bucket, refOf(grant, id), { ...record, size })
     },
 

@@ -1,4 +1,3 @@
-import { anySignal } from '../../core/async/any-signal.ts'
 import type { Client } from '../../core/clients/client.ts'
 import { isWithin } from '../../core/clients/secret-scope.ts'
 import { isFileId, type ObjectKey, storedKey } from '../../core/files/object-key.ts'
@@ -6,57 +5,41 @@ import type { ResumableRef } from '../../core/files/resumable-key.ts'
 import type { Bucket } from '../../core/ports/bucket.ts'
 import type { Locks } from '../../core/ports/locks.ts'
 import { unavailable } from '../../core/problem.ts'
-import { createAssemble } from './direct/assemble.ts'
-import { isStillStoring, type ResumableOriginals, stillStoring } from './finish-resumable.ts'
+import { ABORTED, type Aborts, createAborts, lockOf } from './direct/abort.ts'
+import { type Assemble, createAssemble } from './direct/assemble.ts'
+import { finishLimits, firstPartMs } from './direct/times.ts'
+import type { ResumableOriginals } from './finish-resumable.ts'
 import type { BegunUpload, LinkUploads } from './link-uploads.ts'
 import { offsetOf, type ResumablePieces } from './pieces.ts'
-import { isPermanentlyRefused, notComplete, uploadIsComplete, uploadNotFound } from './resumable-problems.ts'
+import { isPermanentlyRefused, notComplete, uploadNotFound } from './resumable-problems.ts'
 import { deleteResumable, type ResumableRecord, readResumable, writeResumable } from './resumable-record.ts'
 import type { Bearer } from './resumables.ts'
 import type { OpenedLink, SignedLinks } from './upload-links.ts'
 import type { UploadedFile } from './upload-request.ts'
 
 /** What all uploads in several requests have in common, however their bytes arrive: how they become originals, or are discarded. */
-export interface Storing {
+export interface Storing extends Aborts {
   /** @throws Problem 404 for an upload that the caller may not see */
   read(grant: Bearer, id: string): Promise<ResumableRecord>
   /** The number of received bytes. All bytes of an upload that joins others have arrived. */
   received(ref: ResumableRef, record: ResumableRecord): Promise<number>
   /** Creates the original of a complete upload: one, however often it is called. @throws as `Resumables.finish` */
-  finish(client: Client, ref: ResumableRef): Promise<ObjectKey>
+  finish(client: Client, ref: ResumableRef, upload: Pick<ResumableRecord, 'size'>): Promise<ObjectKey>
   /** The original of an upload with this record, created if it is not stored. @throws as `finish`; Problem 404 when it was deleted */
   original(client: Client, ref: ResumableRef, record: ResumableRecord): Promise<UploadedFile>
-  /**
-   * Deletes a direct upload, unless its file is being stored.
-   * @throws Problem 409 while the file is being stored, or when it was stored during this call; 503
-   */
-  abort(client: Client, ref: ResumableRef): Promise<void>
+  /** Whether this process is storing the file of an upload. */
+  isStoring(ref: ResumableRef): boolean
   /** Deletes an upload in any state. @throws Problem 503 */
   discard(client: Client, ref: ResumableRef, record: ResumableRecord): Promise<void>
+  endOf: Assemble['endOf']
   /** Whether an upload of a link is in progress. Discards one that has received no bytes for a while. */
   isUnderWay(client: Client, begun: BegunUpload): Promise<boolean>
   /** Aborts the running `finish` calls, which a sweep completes later, and starts no new ones. */
   stop(): Promise<void>
 }
 
-// Reading and writing 78 GiB, the maximum that S3 stores, at 45 MB/s.
-const FINISH_LIMIT_MS = 3_600_000
 // A client that lost the response to its first request begins another upload. An upload in progress has a piece after this time.
 const BEGUN_MS = 60_000
-// A direct upload has one when its first part is complete: 16 MiB at 30 kB/s.
-const BEGUN_DIRECT_MS = 600_000
-
-// How long an abort waits for a request that joins the parts.
-const ABORT_WAIT_MS = 10_000
-// The result of an abort, in place of the key of an original.
-const ABORTED = ''
-
-const lockOf = ({ clientId, id }: ResumableRef) => `resumable ${clientId} ${id}`
-
-/** From then on, a sweep stores it. */
-function isBeingStored(record: ResumableRecord | undefined): boolean {
-  return record?.direct?.isComplete === true && !record.stored
-}
 
 export function createStoring({
   bucket,
@@ -65,6 +48,7 @@ export function createStoring({
   locks,
   signedLinks,
   linkUploads,
+  expireMs,
   now = Date.now,
 }: {
   /** The first client's bucket, which holds the uploads of all clients. */
@@ -74,11 +58,13 @@ export function createStoring({
   locks: Locks
   signedLinks: Pick<SignedLinks, 'reopen'>
   linkUploads: LinkUploads
+  /** Retention of an unfinished upload. */
+  expireMs: number
   now?: () => number
 }): Storing {
   const end = new AbortController()
-  const running = new Set<Promise<unknown>>()
-  const assemble = createAssemble({ bucket })
+  const running = new Map<string, Promise<unknown>>()
+  const assemble = createAssemble({ bucket, expireMs, now })
 
   const received: Storing['received'] = async (ref, { size = 0, parts, stored }) =>
     parts || stored ? size : offsetOf(await pieces.list(ref))
@@ -150,49 +136,16 @@ export function createStoring({
     return (await pieces.list(ref)).length > 0 || (await assemble.partsOf(ref, record))?.length !== 0
   }
 
-  async function finish(client: Client, ref: ResumableRef): Promise<ObjectKey> {
+  const finish: Storing['finish'] = async (client, ref, upload) => {
+    const name = lockOf(ref)
     const work = (signal: AbortSignal) => {
-      const one = store(client, ref, signal).finally(() => running.delete(one))
-      running.add(one)
+      const one = store(client, ref, signal).finally(() => running.delete(name))
+      running.set(name, one)
       return one
     }
-    const options = { signal: end.signal, limitMs: FINISH_LIMIT_MS }
-    const key = await locks.share(lockOf(ref), work, options)
+    const key = await locks.share(name, work, { signal: end.signal, ...finishLimits(upload) })
     if (key === ABORTED) throw uploadNotFound()
     return storedKey(key)
-  }
-
-  /** Under the lock of `finish`, so that an upload is either aborted or stored. */
-  async function abort(client: Client, ref: ResumableRef): Promise<void> {
-    const { signal, leave } = anySignal([end.signal, AbortSignal.timeout(ABORT_WAIT_MS)])
-    try {
-      for (;;) {
-        let isOwn = false
-        const work = async () => {
-          isOwn = true
-          const record = await readResumable(bucket, ref)
-          if (isBeingStored(record)) throw stillStoring()
-          if (record) await discard(client, ref, record)
-          return ABORTED
-        }
-        if (isBeingStored(await readResumable(bucket, ref))) throw uploadIsComplete()
-        const result = await locks
-          .share(lockOf(ref), work, { signal, limitMs: FINISH_LIMIT_MS })
-          .catch((error) => {
-            if (isStillStoring(error)) throw uploadIsComplete()
-            // Another request could not complete it.
-            if (isOwn || signal.aborted) throw error
-          })
-        if (result === ABORTED) return
-        // Another request has completed it.
-        if (result !== undefined) throw uploadIsComplete()
-      }
-    } catch (error) {
-      if (signal.aborted && !end.signal.aborted) throw uploadIsComplete()
-      throw error
-    } finally {
-      leave()
-    }
   }
 
   return {
@@ -207,10 +160,12 @@ export function createStoring({
     },
 
     finish,
-    abort,
+    isStoring: (ref) => running.has(lockOf(ref)),
+    ...createAborts({ bucket, locks, assemble, discard, signal: end.signal, now }),
+    endOf: assemble.endOf,
 
-    async original(client, ref, { stored }) {
-      const key = stored ? storedKey(stored.key) : await finish(client, ref)
+    async original(client, ref, record) {
+      const key = record.stored ? storedKey(record.stored.key) : await finish(client, ref, record)
       return resumableOriginals.find(client, key)
     },
 
@@ -218,7 +173,7 @@ export function createStoring({
       const ref = { clientId: client.id, id }
       const record = await readResumable(bucket, ref)
       if (record?.stored) return false
-      const begunMs = record?.direct ? BEGUN_DIRECT_MS : BEGUN_MS
+      const begunMs = record?.direct ? firstPartMs(record) : BEGUN_MS
       if ((record?.createdAt ?? at) + begunMs > now()) return true
       if (!record) return false
       if (await hasBytes(ref, record)) return true
@@ -228,7 +183,7 @@ export function createStoring({
 
     async stop() {
       end.abort(unavailable('The service is stopping. Retry in a few seconds.'))
-      await Promise.allSettled(running)
+      await Promise.allSettled(running.values())
     },
   }
 }

@@ -12,8 +12,9 @@ import type { Log } from '../../core/log.ts'
 import type { Bucket } from '../../core/ports/bucket.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
 import { Problem } from '../../core/problem.ts'
+import { LARGE_BYTES } from './direct/patience.ts'
 import { offsetOf, type ResumablePieces } from './pieces.ts'
-import { deleteResumable, endOfRecord, readResumable } from './resumable-record.ts'
+import { deleteResumable, readResumable } from './resumable-record.ts'
 import type { Storing } from './storing.ts'
 
 /** Cleans up resumable uploads that are not continued. */
@@ -31,6 +32,8 @@ export interface SweepResumables {
 
 // An upload that needed nothing is checked again after this time only. A new process checks all at its start.
 const LOOK_AGAIN_MS = 600_000
+// Each failure to store a large file doubles this time, up to a day: every attempt reads and copies the file.
+const FAILURES_MAX = 7
 // Storing one upload takes 32 MiB of memory on S3.
 const CONCURRENCY = 2
 
@@ -40,15 +43,18 @@ export function createSweepResumables({
   storing,
   pieces,
   expireMs,
+  largeBytes = LARGE_BYTES,
   log,
   now = Date.now,
 }: {
   /** The first client's bucket, which holds the uploads of all clients. */
   bucket: Bucket
   clients: ClientStore
-  storing: Pick<Storing, 'finish'>
+  storing: Pick<Storing, 'finish' | 'isStoring' | 'endOf' | 'expire'>
   pieces: ResumablePieces
   expireMs: number
+  /** The sweep does not wait until files of this size are stored. Default: 8 GiB. */
+  largeBytes?: number
   log: Log
   now?: () => number
 }): SweepResumables {
@@ -57,26 +63,65 @@ export function createSweepResumables({
     await deleteResumable(bucket, ref)
   }
 
-  /** @returns whether the upload was finished or deleted */
-  async function end(client: Client | undefined, ref: ResumableRef): Promise<boolean> {
+  const warn = (ref: ResumableRef) => (err: unknown) =>
+    log.warn({ err, client: ref.clientId }, 'the sweep of an upload failed; the next sweep retries')
+
+  /** The IDs of the large uploads that this sweep has begun to store. */
+  const large = new Set<string>()
+  /** How often in a row a large upload, by its ID, could not be stored. */
+  const failures = new Map<string, number>()
+  const lookAgainMs = (ref: ResumableRef) =>
+    Math.min(LOOK_AGAIN_MS, expireMs) * 2 ** Math.min(failures.get(ref.id) ?? 0, FAILURES_MAX)
+
+  function storeLarge(ref: ResumableRef, finish: () => Promise<void>): void {
+    large.add(ref.id)
+    finish()
+      .then(() => failures.delete(ref.id))
+      .catch((error) => {
+        failures.set(ref.id, (failures.get(ref.id) ?? 0) + 1)
+        warn(ref)(error)
+      })
+      .finally(() => large.delete(ref.id))
+  }
+
+  /** @returns whether the upload was finished or deleted; undefined when it has to wait for others */
+  async function end(client: Client | undefined, ref: ResumableRef): Promise<boolean | undefined> {
     const record = await readResumable(bucket, ref)
     if (!record) return false
+    if (!client) {
+      await remove(ref)
+      return true
+    }
     const { size, stored, isPartial, parts, direct } = record
-    const hasExpired = endOfRecord(record, expireMs) <= now()
+    const { at, isJoined } = await storing.endOf(ref, record)
+    const hasExpired = at <= now()
     const isComplete = async () => {
       // Its client may put the bytes again until it has stated that it is complete.
-      if (direct && !direct.isComplete) return false
+      if (direct) return direct.isComplete || isJoined
       return parts !== undefined || offsetOf(await pieces.list(ref)) === size
     }
-    if (client && !stored && !isPartial && (await isComplete())) {
-      try {
-        await storing.finish(client, ref)
-        return true
-      } catch (error) {
-        if (!hasExpired || !isRefusal(error)) throw error
+    if (!stored && !isPartial && (await isComplete())) {
+      const finish = async () => {
+        try {
+          await storing.finish(client, ref, record)
+        } catch (error) {
+          if (!hasExpired || !isRefusal(error)) throw error
+          await remove(ref)
+        }
       }
+      if ((size ?? 0) < largeBytes) {
+        await finish()
+        return true
+      }
+      // Two that wait for requests of this process would keep a third one from being stored for hours.
+      if (large.has(ref.id) || storing.isStoring(ref)) return false
+      if (large.size === CONCURRENCY) return undefined
+      storeLarge(ref, finish)
+      return false
     }
-    if (client && !hasExpired) return false
+    if (!hasExpired) return false
+    // A request may complete it just now.
+    if (direct && !stored) return storing.expire(client, ref)
     await remove(ref)
     return true
   }
@@ -86,7 +131,7 @@ export function createSweepResumables({
     const ref = resumableMeaning(key)?.ref
     if (!ref) return false
     const before = lookedAt.get(key)
-    if (before !== undefined && before + Math.min(LOOK_AGAIN_MS, expireMs) > now()) {
+    if (before !== undefined && before + lookAgainMs(ref) > now()) {
       seen.set(key, before)
       return false
     }
@@ -95,10 +140,10 @@ export function createSweepResumables({
       if (!clients.find(ref.clientId)) await clients.refresh()
       const client = clients.find(ref.clientId)
       const hasEnded = await end(client?.removing ? undefined : client, ref)
-      if (!hasEnded) seen.set(key, now())
-      return hasEnded
+      if (hasEnded === false) seen.set(key, now())
+      return hasEnded === true
     } catch (error) {
-      log.warn({ err: error, client: ref.clientId }, 'the sweep of an upload failed; the next sweep retries')
+      warn(ref)(error)
       return false
     }
   }
@@ -121,14 +166,19 @@ export function createSweepResumables({
 
   async function sweep(): Promise<number> {
     const seen: typeof lookedAt = new Map()
+    const ids = new Set<string | undefined>()
     let ended = 0
-    const work = (key: ObjectKey) => ofRecord(key, seen)
+    const work = (key: ObjectKey) => {
+      ids.add(resumableMeaning(key)?.ref.id)
+      return ofRecord(key, seen)
+    }
     for await (const hasEnded of mapConcurrent(bucket.list(resumableRecordPrefix), {
       concurrency: CONCURRENCY,
       work,
     }))
       if (hasEnded) ended += 1
     lookedAt = seen
+    for (const id of failures.keys()) if (!ids.has(id)) failures.delete(id)
     await endStrayPieces()
     if (ended > 0) log.info({ ended }, 'cleaned up resumable uploads')
     return ended

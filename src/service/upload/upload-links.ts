@@ -72,7 +72,7 @@ export interface SignedLinks {
    */
   upload(
     opened: OpenedLink,
-    request: Pick<UploadRequest, 'files' | 'check' | 'id' | 'sniffed' | 'signal'>,
+    request: Pick<UploadRequest, 'files' | 'check' | 'id' | 'sniffed' | 'patience' | 'signal'>,
   ): Promise<UploadedFile[]>
 }
 
@@ -154,7 +154,7 @@ export function createSignedLinks({
       await uses.check(client, link)
     },
 
-    async upload({ client, link }, { files, check, id, sniffed, signal }) {
+    async upload({ client, link }, { files, check, id, sniffed, patience, signal }) {
       const use = await uses.reserve(client, link)
       const joined = anySignal([signal, use.signal])
       try {
@@ -163,7 +163,7 @@ export function createSignedLinks({
           client,
           files,
           signal: joined.signal,
-          ...(sniffed ? { sniffed } : {}),
+          ...{ ...(sniffed ? { sniffed } : {}), ...(patience ? { patience } : {}) },
           folder: link.folder === '' ? undefined : link.folder,
           id: id ?? fileId(link, use.number),
           ...(link.maxBytes === undefined ? {} : { maxBytes: link.maxBytes }),

@@ -6,6 +6,7 @@ import type { Format } from '../../core/media/formats.ts'
 import type { SniffedType } from '../../core/media/sniff/sniff.ts'
 import type { Bucket } from '../../core/ports/bucket.ts'
 import type { OriginalRecord } from '../../core/ports/file-index.ts'
+import type { Patience } from './direct/patience.ts'
 import type { ContentRules } from './rules/upload-rules.ts'
 
 /** An incoming file. */
@@ -47,6 +48,8 @@ export interface UploadRequest {
   begin?: (name: OriginalName) => Promise<void>
   /** Called when all bytes are stored, before the commit. Throws to delete them again. */
   confirm?: () => Promise<void>
+  /** Runs the steps that follow the bytes. Default: each once. */
+  patience?: Patience
   /** Whether no event is emitted. The usage of the client does not count these uploads either. */
   isSilent?: boolean
   signal: AbortSignal

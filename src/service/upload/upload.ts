@@ -38,6 +38,12 @@ const ABANDON_MS = 1000
 const ASK_MS = 3300
 const POLL_INTERVAL_MS = 100
 
+/** What the steps of one request share. */
+interface Steps extends Required<Pick<UploadRequest, 'patience' | 'signal'>> {
+  bucket: Bucket
+  begun: readonly BegunFile[]
+}
+
 export function createUpload({
   index,
   buckets,
@@ -47,6 +53,7 @@ export function createUpload({
   checkPixels,
   decodable,
   maxBytes,
+  streamedMaxBytes,
   now = Date.now,
 }: {
   index: OriginalIndex & FileLists
@@ -59,6 +66,8 @@ export function createUpload({
   decodable: DecodableSlot
   /** Limit of each file, unless the client's rules have a lower one. */
   maxBytes: number
+  /** Limit of each file whose bytes pass through this process. At most `maxBytes`. */
+  streamedMaxBytes: number
   now?: () => number
 }): Upload {
   const findDuplicates = createDuplicates({ index, buckets })
@@ -68,16 +77,10 @@ export function createUpload({
   /** Notes `pending` in the index, then puts the bytes into the bucket. */
   async function store(
     file: IncomingFile,
-    context: Pick<
-      UploadRequest,
-      'client' | 'check' | 'id' | 'sniffed' | 'maxBytes' | 'linkRules' | 'begin' | 'signal'
-    > & {
-      bucket: Bucket
-      folder: string
-      begun: BegunFile[]
-    },
+    context: Pick<UploadRequest, 'client' | 'check' | 'id' | 'sniffed' | 'maxBytes' | 'linkRules' | 'begin'> &
+      Steps & { folder: string; begun: BegunFile[] },
   ) {
-    const { client, bucket, begun, check, id, signal } = context
+    const { client, bucket, begun, check, id, patience, signal } = context
     const incoming = file.put ? unread(file.bytes) : await takeHead(file.bytes)
     const sniffed = context.sniffed ?? (await sniff(incoming.head, file.name))
     checkType(client.rules?.uploadTypes, sniffed.format, { owner: 'client' })
@@ -94,13 +97,14 @@ export function createUpload({
     const sent = () => {
       begunFile.mayLand = true
     }
-    const limit = Math.min(uploadMaxBytes(client, maxBytes), context.maxBytes ?? maxBytes)
+    const most = file.put ? maxBytes : streamedMaxBytes
+    const limit = Math.min(uploadMaxBytes(client, most), context.maxBytes ?? most)
     const bytes = Readable.from(metered(incoming, { meter, maxBytes: limit, sent }), { objectMode: false })
     const put = file.put ?? bucket.put
     await put(name.key, bytes, { mediaType: sniffed.mediaType, signal })
     begunFile.mayLand = false
     const record = describe(file, name, { sniffed, size: meter.size, ...measured(meter), storedAt: now() })
-    await checkContent({ client, format: sniffed.format, record, bucket, signal }, context)
+    await patience(() => checkContent({ client, format: sniffed.format, record, bucket, signal }, context))
     return record
   }
 
@@ -120,15 +124,16 @@ export function createUpload({
    */
   async function storeRecords(
     records: readonly OriginalRecord[],
-    { bucket, begun, signal }: { bucket: Bucket; begun: readonly BegunFile[]; signal: AbortSignal },
+    { bucket, begun, patience, signal }: Steps,
   ): Promise<RecordTags> {
     const recordTags = new Map<ObjectKey, string>()
     for (const [i, record] of records.entries()) {
       const begunFile = begun[i] as BegunFile
       begunFile.mayLand = true
-      const bytes = Readable.from([serializeRecord(record)])
       const tagged = (tag: string) => void recordTags.set(record.key, tag)
-      await bucket.put(recordKey(record.key), bytes, { mediaType: 'application/json', signal, tagged })
+      const options = { mediaType: 'application/json', signal, tagged }
+      const bytes = serializeRecord(record)
+      await patience(() => bucket.put(recordKey(record.key), Readable.from([bytes]), options))
       begunFile.mayLand = false
     }
     return recordTags
@@ -161,9 +166,11 @@ export function createUpload({
 
   return async (request) => {
     const { client, folder, lateFolder, files, check, annotations, confirm, signal } = request
+    const { patience = (step) => step() } = request
     const bucket = buckets.of(client)
     const context = {
       ...request,
+      patience,
       bucket,
       folder: parseFolder(folder),
       begun: [] as BegunFile[],
@@ -179,6 +186,10 @@ export function createUpload({
     let records: OriginalRecord[] = []
     let finished: boolean | undefined
     let duplicates: Array<OriginalRecord | undefined> = []
+    /** Stored files have their event, whatever happens to the others of the request. */
+    const stored = (some: readonly OriginalRecord[]) => {
+      if (finished && !request.isSilent) for (const record of some) originalEvents.stored(client, record)
+    }
     try {
       for await (const file of files) {
         context.folder = folderNow()
@@ -189,25 +200,27 @@ export function createUpload({
       for (const { name } of context.begun) check?.(name.format)
       const given = annotations?.()
       if (given) records = records.map((record) => annotated(record, given))
-      await confirm?.()
+      await patience(async () => confirm?.())
       // No duplicate may replace a file whose id or key was fixed before: a link's use or a remote file's note refers to it.
       if (client.rules?.dedupe === 'reuse' && !request.id && !request.begin)
         duplicates = await findDuplicates(client, records)
       const isNew = (_: unknown, i: number) => !duplicates[i]
       const fresh = records.filter(isNew)
-      const recordTags = await storeRecords(fresh, { bucket, signal, begun: context.begun.filter(isNew) })
+      const recordTags = await storeRecords(fresh, { ...context, begun: context.begun.filter(isNew) })
       signal.throwIfAborted()
-      if (!(await admits(client)))
+      if (!(await patience(() => admits(client))))
         throw unauthorized('but its client was removed during the upload; nothing was stored')
       finished = await finish(client.id, fresh, recordTags)
+      stored(fresh)
       // A duplicate may have been deleted since it was found. Then the uploaded file is stored instead.
       const again = finished ? await deletedDuplicates(client, duplicates) : []
       for (const i of again) duplicates[i] = undefined
       if (again.length > 0) {
         const isAgain = (_: unknown, i: number) => again.includes(i)
         const late = records.filter(isAgain)
-        const lateTags = await storeRecords(late, { bucket, signal, begun: context.begun.filter(isAgain) })
+        const lateTags = await storeRecords(late, { ...context, begun: context.begun.filter(isAgain) })
         finished = await finish(client.id, late, lateTags)
+        stored(late)
       }
       if (finished === false) throw unavailable('The upload took too long to finish. Send it again.')
     } catch (error) {
@@ -226,7 +239,6 @@ export function createUpload({
       const duplicate = duplicates[i]
       const name = duplicate && parseKey(duplicate.key)
       if (name) return { name, record: duplicate, bucketUrl: bucket.urlOf(duplicate.key) }
-      if (!request.isSilent) originalEvents.stored(client, record)
       return { name: (context.begun[i] as BegunFile).name, record, bucketUrl: bucket.urlOf(record.key) }
     })
   }

@@ -16,8 +16,7 @@ import { BESIDE, bytesOf, KEY, listed, MIB, onS3, PART, put, text, VIDEO } from 
 
 const AFTERWARDS = derivativeKey(KEY, 'w=2')
 
-describe('s3: outages', function () {
-  this.timeout(60_000)
+describe('s3: outages', () => {
   let own: OwnS3Server
   const s3 = onS3(async () => {
     own = await startS3()

@@ -6,8 +6,7 @@ import { BESIDE, bytesOf, KEY, listed, MIB, onS3, PART, put, VIDEO } from './s3-
 
 const FIRST = { id: FIRST_CLIENT_ID, token: '' }
 
-describe('s3: a captive portal that answers 200 with a page', function () {
-  this.timeout(30_000)
+describe('s3: a captive portal that answers 200 with a page', () => {
   const s3 = onS3()
   const page = {
     kind: 'answer' as const,

@@ -43,8 +43,7 @@ export interface S3Setup {
 /** Prepares each test of a suite. The fields are there when the test runs. @param server on which the buckets are */
 export function onS3(server: () => Promise<S3Server> = s3Server): S3Setup {
   const setup = {} as S3Setup
-  before(async function () {
-    this.timeout(60_000)
+  before(async () => {
     setup.server = await server()
     setup.proxy = await s3Proxy(setup.server.connection.endpoint)
   })

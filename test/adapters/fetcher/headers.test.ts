@@ -20,7 +20,7 @@ describe('guarded fetcher: headers and methods', () => {
   const ask = (more: Partial<FetchRequest> = {}) =>
     guardedFetcher({ access: { ports: [server.port], addresses: ['127.0.0.1/32'] } }).fetch({
       url: server.url(),
-      timeoutMs: 3000,
+      timeoutMs: 60_000,
       maxBytes: 1_000_000,
       ...more,
     })

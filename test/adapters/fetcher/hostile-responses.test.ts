@@ -15,7 +15,7 @@ describe('guarded fetcher: expensive responses', () => {
     open.push(from)
     return guardedFetcher({ access: { ports: [from.port], addresses: ['127.0.0.1/32'] } }).fetch({
       url: from.url(),
-      timeoutMs: 8000,
+      timeoutMs: 60_000,
       maxBytes,
     })
   }

@@ -48,7 +48,7 @@ describe('guarded fetcher: redirects', () => {
       access: { ports: [plain.port, secure.port], addresses: ['127.0.0.1/32'] },
       resolve,
       ca: CERTIFICATE.cert,
-    }).fetch({ url, timeoutMs: 3000, maxBytes: 1000, ...more })
+    }).fetch({ url, timeoutMs: 60_000, maxBytes: 1000, ...more })
 
   it('sends the trace of a request to the first origin only', async () => {
     location = plain.url('/there', 'b.test')
@@ -149,7 +149,7 @@ describe('guarded fetcher: redirects', () => {
       resolve: rebinding.resolve,
     })
     location = '/there'
-    const request = { url: plain.url('/go', 'rebind.test'), timeoutMs: 3000, maxBytes: 1000 }
+    const request = { url: plain.url('/go', 'rebind.test'), timeoutMs: 60_000, maxBytes: 1000 }
     await expectProblem(fetcher.fetch(request), 400, 'url_not_allowed')
     expect(rebinding.asked).to.deep.equal(['rebind.test', 'rebind.test'])
   })

@@ -24,7 +24,7 @@ describe('guarded fetcher: allowed targets', () => {
       access: { ports: [outside.port], addresses: ['127.0.0.1/32'], ...access },
       resolve: names().resolve,
       ...options,
-    }).fetch({ url, timeoutMs: 3000, maxBytes: 1000 })
+    }).fetch({ url, timeoutMs: 60_000, maxBytes: 1000 })
 
   describe('names', () => {
     it('connects to the checked address, and resolves the name once', async () => {
@@ -40,7 +40,7 @@ describe('guarded fetcher: allowed targets', () => {
         access: { ports: [outside.port], addresses: ['127.0.0.1/32'] },
         resolve,
       })
-      const request = { url: outside.url('/', 'rebind.test'), timeoutMs: 3000, maxBytes: 1000 }
+      const request = { url: outside.url('/', 'rebind.test'), timeoutMs: 60_000, maxBytes: 1000 }
       await bytesOf(await fetcher.fetch(request))
       await expectProblem(fetcher.fetch(request), 400, 'url_not_allowed')
     })
@@ -105,7 +105,7 @@ describe('guarded fetcher: allowed targets', () => {
 
     it('resolves as the system does by default: localhost is not public', async () => {
       const fetcher = guardedFetcher({ access: { ports: [outside.port] } })
-      const request = { url: outside.url('/', 'localhost'), timeoutMs: 3000, maxBytes: 1000 }
+      const request = { url: outside.url('/', 'localhost'), timeoutMs: 60_000, maxBytes: 1000 }
       await expectProblem(fetcher.fetch(request), 400, 'url_not_allowed')
       const allowed = await fetcher.fetch({ ...request, access: { addresses: ['127.0.0.0/8', '::1/128'] } })
       expect(String(await bytesOf(allowed))).to.equal('public')
@@ -248,7 +248,7 @@ describe('guarded fetcher: allowed targets', () => {
       it(`accepts ${what}, whether the list is the fetcher's or the request's`, async () => {
         const base = { ports: [outside.port], addresses: ['127.0.0.1/32'] }
         for (const host of ['a.test', 'b.a.test', 'c.test']) {
-          const request = { url: outside.url('/', host), timeoutMs: 3000, maxBytes: 1000 }
+          const request = { url: outside.url('/', host), timeoutMs: 60_000, maxBytes: 1000 }
           const outcomes = [
             guardedFetcher({ access: { ...base, ...access }, resolve }).fetch(request),
             guardedFetcher({ access: base, resolve }).fetch({ ...request, access: access ?? {} }),
@@ -266,7 +266,7 @@ describe('guarded fetcher: allowed targets', () => {
         access: { ports: [outside.port], addresses: ['127.0.0.1/32'], allowHosts: ['a.test'] },
         resolve,
       })
-      const request = { url: outside.url('/', 'c.test'), timeoutMs: 3000, maxBytes: 1000 }
+      const request = { url: outside.url('/', 'c.test'), timeoutMs: 60_000, maxBytes: 1000 }
       await expectProblem(
         fetcher.fetch({ ...request, access: { allowHosts: ['c.test'] } }),
         400,

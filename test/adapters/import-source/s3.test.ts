@@ -8,8 +8,7 @@ import { type S3Server, s3Server } from '../../support/servers/s3-server.ts'
 
 const { signal } = new AbortController()
 
-describe('a bucket of S3 as the source of an import', function () {
-  this.timeout(60_000)
+describe('a bucket of S3 as the source of an import', () => {
   let server: S3Server
   let bucket: string
   before(async () => {

@@ -25,8 +25,7 @@ const WORKER = [await builtScript('jobs-worker')]
 const WORK = { concurrency: 1, limitMs: 20_000, attempts: 3, retryMs: 20, retryMaxMs: 1000 }
 const ONE = { kind: 'make', id: 'one' }
 
-describe('embedded: jobs after a restart', function () {
-  this.timeout(60_000)
+describe('embedded: jobs after a restart', () => {
   let folder: string
   let log: RecordedLog
   let jobs: Jobs | undefined
@@ -68,7 +67,7 @@ describe('embedded: jobs after a restart', function () {
 
   /** On a busy machine a process takes seconds to start. */
   function prints(worker: Running, text: string): Promise<void> {
-    return eventually(() => expect(worker.output()).to.include(text), { withinMs: 20_000 })
+    return eventually(() => expect(worker.output()).to.include(text))
   }
 
   async function kill({ child, ended }: Running): Promise<void> {

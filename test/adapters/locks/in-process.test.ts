@@ -3,5 +3,5 @@ import { locksContract } from '../../contracts/locks/locks.ts'
 
 locksContract('in process', async () => {
   const locks = inProcessLocks()
-  return { locks, elsewhere: locks, close: async () => {} }
+  return { locks, elsewhere: locks, waits: async () => {}, close: async () => {} }
 })

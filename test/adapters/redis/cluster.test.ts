@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import { redisFileChanges } from '../../../src/adapters/file-changes/redis.ts'
 import { hashPrefix } from '../../../src/adapters/file-index/redis/keys.ts'
@@ -9,7 +11,7 @@ import { rejection } from '../../support/rejection.ts'
 import { freePort } from '../../support/servers/free-port.ts'
 import { type RedisCluster, startRedisCluster } from '../../support/servers/redis-cluster.ts'
 import type { RedisServer } from '../../support/servers/redis-server.ts'
-import { recordLog } from '../../support/service.ts'
+import { PROJECT, recordLog } from '../../support/service.ts'
 import { itLong } from '../../support/sized.ts'
 
 describe('the keyspaces of a Redis Cluster of three nodes', () => {
@@ -78,6 +80,15 @@ describe('the keyspaces of a Redis Cluster of three nodes', () => {
     } finally {
       await changes.close()
     }
+  })
+
+  it('fail for at most ten seconds after the loss of a node, with the documented cluster-node-timeout', async () => {
+    const page = await readFile(join(PROJECT, 'docs', 'how-to', 'redis-cluster.md'), 'utf8')
+    const nodeTimeoutMs = Number(/^cluster-node-timeout (\d+)$/m.exec(page)?.[1])
+    const { commandTimeout = 0, retryStrategy } = keyspaces.all[0].redis.client.options
+    const retries = Array.from({ length: 100 }, (_, i) => Number(retryStrategy?.(i + 1)))
+    // The replica takes over after about twice the first time. Then the lost connection is noticed, and the next one is tried.
+    expect(2 * nodeTimeoutMs + commandTimeout + Math.max(...retries)).to.be.within(1000, 10_000)
   })
 
   itLong('are reported once when they cannot be reached, not by each connection', async () => {

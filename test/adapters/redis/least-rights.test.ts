@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import { picture } from '../../support/media/images.ts'
 import { entriesOf } from '../../support/requests/archive.ts'
@@ -6,7 +8,7 @@ import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { inRedis, redisEnv } from '../../support/servers/on-redis.ts'
 import { startRedisCluster } from '../../support/servers/redis-cluster.ts'
 import { startRedis } from '../../support/servers/redis-server.ts'
-import { type Service, startService } from '../../support/service.ts'
+import { PROJECT, type Service, startService } from '../../support/service.ts'
 import { listAll } from '../../support/stored/files.ts'
 
 const COMMANDS = ['&__redis__:invalidate', '+@read', '+@write', '+@scripting', '+@pubsub', '+@connection']
@@ -17,6 +19,13 @@ const CLUSTER_RIGHTS = [
   ...['~{sluice:*', '&{sluice:*', ...COMMANDS, '+info'],
   ...['+cluster|info', '+cluster|slots', '+cluster|myid'],
 ]
+
+// The servers are set up with them.
+const OF_TESTS = ['ACL SETUSER', 'CLUSTER ADDSLOTSRANGE', 'CLUSTER MEET']
+
+const page = readFileSync(join(PROJECT, 'docs/how-to/s3-and-redis.md'), 'utf8')
+const [, section = ''] = /^### Compatible servers\n(.*?)^###/ms.exec(page) ?? []
+const documented = new Set([...section.matchAll(/`([A-Z ]+)`/g)].map(([, name]) => name))
 
 async function single(rights: readonly string[]) {
   const redis = await startRedis()
@@ -62,5 +71,28 @@ for (const [what, open, rights] of [
       expect(jsonOf(await exchange(service, '/readyz'))).to.include({ status: 'ok' })
       expect(service.log.lines.filter(({ level }) => level === 'error')).to.deep.equal([])
     })
+
+    it('uses only commands that the documentation lists', async () => {
+      const used = new Set<string>()
+      for (const { port } of 'nodes' in redis ? redis.nodes : [redis])
+        await inRedis(`redis://127.0.0.1:${port}`, async (client) => {
+          for (const [, name = ''] of (await client.info('commandstats')).matchAll(/^cmdstat_([^:]+):/gm))
+            used.add(name.replace('|', ' ').toUpperCase())
+        })
+      for (const name of OF_TESTS) used.delete(name)
+      expect(used).to.include('EVALSHA')
+      expect([...used].filter((name) => !documented.has(name))).to.deep.equal([])
+    })
   })
 }
+
+it('the scripts of Redis use only commands that the documentation lists', async () => {
+  const files = readdirSync(join(PROJECT, 'src'), { recursive: true, encoding: 'utf8' })
+  const sources = files.filter((path) => path.endsWith('.ts'))
+  const scripts = sources.map((path) => readFileSync(join(PROJECT, 'src', path), 'utf8'))
+  const names = scripts.flatMap((text) =>
+    [...text.matchAll(/redis\.p?call\('(\w+)'/g)].map(([, name]) => name),
+  )
+  expect(names).to.include('HGET')
+  expect(names.filter((name) => !documented.has(name))).to.deep.equal([])
+})

@@ -18,8 +18,7 @@ interface Violation {
 describe('the accessibility of <sluice-uploader>', () => {
   let chromium: Chromium
   let site: Site
-  before(async function () {
-    this.timeout(60_000)
+  before(async () => {
     const bundle = bundled({ entryPoints: [UPLOADER] })
     ;[chromium, site] = await Promise.all([startChromium(), bundle.then(startSite)])
   })
@@ -133,8 +132,7 @@ describe('the accessibility of <sluice-uploader>', () => {
   })
 
   for (const scheme of ['light', 'dark'])
-    it(`has no problem that axe-core finds, with a ${scheme} color scheme`, async function () {
-      this.timeout(60_000)
+    it(`has no problem that axe-core finds, with a ${scheme} color scheme`, async () => {
       const path = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
       // Without motion, colors change at once.
       const features = [{ name: 'prefers-reduced-motion', value: 'reduce' }]

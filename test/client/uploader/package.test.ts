@@ -63,8 +63,7 @@ describe('the packages sluice/uploader and sluice/react', () => {
     expect(await isClient('image')).to.equal(false)
   })
 
-  itLong('are built into examples/react by Vite', async function () {
-    this.timeout(60_000)
+  itLong('are built into examples/react by Vite', async () => {
     const app = join(desk, 'app')
     await cp(join(PROJECT, 'examples', 'react'), app, { recursive: true })
     await symlink(join(PROJECT, 'test/node_modules/vite'), join(desk, 'node_modules/vite'))

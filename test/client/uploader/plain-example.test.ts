@@ -17,8 +17,7 @@ onOneBackend('examples/plain in Chromium', (start) => {
   let example: ChildProcess
   let service: Service
   let url: string
-  before(async function () {
-    this.timeout(60_000)
+  before(async () => {
     const port = String(await freePort())
     url = `http://127.0.0.1:${port}`
     ;[chromium, desk, service] = await Promise.all([startChromium(), installClient(), start()])
@@ -45,8 +44,7 @@ onOneBackend('examples/plain in Chromium', (start) => {
     await rm(desk, { recursive: true })
   })
 
-  it('uploads a dropped image and shows it, and a refusal of the service', async function () {
-    this.timeout(60_000)
+  it('uploads a dropped image and shows it, and a refusal of the service', async () => {
     await writeFile(join(desk, 'chair.png'), await picture({ width: 600, height: 400 }))
     await writeFile(join(desk, 'page.pdf'), 'this is no PDF')
     await chromium.open(url)

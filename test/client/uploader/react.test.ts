@@ -95,8 +95,7 @@ onOneBackend('examples/react in Chromium', (start) => {
   let site: Site
   let service: Service
   let client: SluiceClient
-  before(async function () {
-    this.timeout(60_000)
+  before(async () => {
     const script = bundled({
       entryPoints: [join(PROJECT, 'examples', 'react', 'src', 'main.jsx')],
       jsx: 'automatic',
@@ -118,8 +117,7 @@ onOneBackend('examples/react in Chromium', (start) => {
     return `new File([Uint8Array.from(atob('${photo}'), (char) => char.charCodeAt(0))], 'cat.png', { type: 'image/png' })`
   }
 
-  it('uploads with <SluiceUploader> and shows the record with <SluiceImage>', async function () {
-    this.timeout(60_000)
+  it('uploads with <SluiceUploader> and shows the record with <SluiceImage>', async () => {
     await chromium.evaluate(`(async () => {
       await customElements.whenDefined('sluice-uploader')
       document.querySelector('sluice-uploader').queue.add([${await file()}])
@@ -135,8 +133,7 @@ onOneBackend('examples/react in Chromium', (start) => {
     expect(await chromium.evaluate(`document.querySelectorAll('.gallery img').length`)).to.equal(1)
   })
 
-  it('uploads with useUpload(), from an input', async function () {
-    this.timeout(60_000)
+  it('uploads with useUpload(), from an input', async () => {
     await chromium.evaluate(`(() => {
       const data = new DataTransfer()
       data.items.add(${await file()})
@@ -150,8 +147,7 @@ onOneBackend('examples/react in Chromium', (start) => {
     })
   })
 
-  it('shows a refusal of useUpload()', async function () {
-    this.timeout(60_000)
+  it('shows a refusal of useUpload()', async () => {
     await chromium.evaluate(`(() => {
       const data = new DataTransfer()
       data.items.add(new File(['text'], 'a.txt', { type: 'text/plain' }))

@@ -28,8 +28,7 @@ onOneBackend('<sluice-uploader> in Chromium', (start) => {
   let service: Service
   let client: SluiceClient
   let folder: string
-  before(async function () {
-    this.timeout(60_000)
+  before(async () => {
     ;[chromium, service, site] = await Promise.all([
       startChromium({
         args: ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'],
@@ -79,8 +78,7 @@ onOneBackend('<sluice-uploader> in Chromium', (start) => {
   }
   const bytesAt = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer())
 
-  it('uploads three dropped files, and has their records as the value of the form', async function () {
-    this.timeout(60_000)
+  it('uploads three dropped files, and has their records as the value of the form', async () => {
     await open()
     const photo = await picture({ width: 60, height: 40 })
     const paths = [await file('käse.png', photo), await file('a.txt', 'one'), await file('b.txt', 'two')]
@@ -99,8 +97,7 @@ onOneBackend('<sluice-uploader> in Chromium', (start) => {
     expect(site.links).to.deep.include({ name: 'a.txt', size: 3, type: 'text/plain', folder: '' })
   })
 
-  it('stores the files of a dropped folder in the same folders', async function () {
-    this.timeout(60_000)
+  it('stores the files of a dropped folder in the same folders', async () => {
     await open()
     await mkdir(join(folder, 'photos', '2026'), { recursive: true })
     for (const path of ['photos/.DS_Store', 'photos/a.txt', 'photos/2026/b.txt', 'c.txt'])
@@ -120,8 +117,7 @@ onOneBackend('<sluice-uploader> in Chromium', (start) => {
     ])
   })
 
-  it('uploads a pasted image, but not while the user types elsewhere', async function () {
-    this.timeout(60_000)
+  it('uploads a pasted image, but not while the user types elsewhere', async () => {
     await open()
     const paste = (target: string) => `(() => {
       const clipboardData = new DataTransfer()
@@ -149,8 +145,7 @@ onOneBackend('<sluice-uploader> in Chromium', (start) => {
   })()`
   const LARGE = Buffer.from(new Uint8Array(2 * MIB).map((_, i) => i * 7))
 
-  it('pauses and resumes a large file by its button', async function () {
-    this.timeout(60_000)
+  it('pauses and resumes a large file by its button', async () => {
     await open()
     const button = (name: string) =>
       `${ELEMENT}.shadowRoot.querySelector('[aria-label="${name} film.bin"]').click()`
@@ -165,8 +160,7 @@ onOneBackend('<sluice-uploader> in Chromium', (start) => {
     expect(site.links).to.have.length(1)
   })
 
-  it('continues after a reload in the middle of an upload, without another link', async function () {
-    this.timeout(60_000)
+  it('continues after a reload in the middle of an upload, without another link', async () => {
     await open()
     await chromium.evaluate(addLarge('location.reload()'))
     await eventually(async () => expect(await statuses()).to.deep.equal({ 'film.bin': 'done' }))
@@ -179,8 +173,7 @@ onOneBackend('<sluice-uploader> in Chromium', (start) => {
     expect(await seen()).to.deep.equal([])
   })
 
-  it('states that it is offline, and continues when it is online again', async function () {
-    this.timeout(60_000)
+  it('states that it is offline, and continues when it is online again', async () => {
     await open()
     const network = (offline: boolean, uploadThroughput = -1) =>
       chromium.send('Network.emulateNetworkConditions', {
@@ -201,15 +194,12 @@ onOneBackend('<sluice-uploader> in Chromium', (start) => {
     } finally {
       await network(false)
     }
-    await eventually(async () => expect(await statuses()).to.deep.equal({ 'film.bin': 'done' }), {
-      withinMs: 30_000,
-    })
+    await eventually(async () => expect(await statuses()).to.deep.equal({ 'film.bin': 'done' }))
     const [record] = await stored()
     expect((await bytesAt(record?.src ?? '')).equals(LARGE)).to.equal(true)
   })
 
-  itLong('stays paused after a reload', async function () {
-    this.timeout(60_000)
+  itLong('stays paused after a reload', async () => {
     await open()
     await chromium.evaluate(addLarge('element.queue.pause()'))
     await eventually(async () => expect(await statuses()).to.deep.equal({ 'film.bin': 'paused' }))
@@ -218,8 +208,7 @@ onOneBackend('<sluice-uploader> in Chromium', (start) => {
     await chromium.evaluate(`${ELEMENT}.queue.remove(${ELEMENT}.queue.getState().items[0].id)`)
   })
 
-  it('shows why a file is refused, and what to do', async function () {
-    this.timeout(60_000)
+  it('shows why a file is refused, and what to do', async () => {
     await open()
     site.link = ({ name }) =>
       client.links.create(
@@ -246,8 +235,7 @@ onOneBackend('<sluice-uploader> in Chromium', (start) => {
     ).to.equal(0)
   })
 
-  it('refuses files by its own attributes before it sends them', async function () {
-    this.timeout(60_000)
+  it('refuses files by its own attributes before it sends them', async () => {
     await open('multiple accept="image/*,.pdf" max-size="0.01KB"')
     await chromium.evaluate(`${ELEMENT}.queue.add([
       new File(['text'], 'a.txt', { type: 'text/plain' }), new File(['0123456789a'], 'b.PDF'), new File(['0'], 'c.PDF')
@@ -264,8 +252,7 @@ onOneBackend('<sluice-uploader> in Chromium', (start) => {
     expect(site.links.map(({ name }) => name)).to.deep.equal(['c.PDF'])
   })
 
-  itLong('waits when there are too many uploads, and then continues by itself', async function () {
-    this.timeout(60_000)
+  itLong('waits when there are too many uploads, and then continues by itself', async () => {
     const limited = await start({ env: { UPLOAD_RATE_LIMIT: '1', UPLOAD_RATE_WINDOW_SECONDS: '3' } })
     await open()
     const other = createClient({ baseUrl: limited.url, secret: limited.tokens.secretClientToken })
@@ -283,8 +270,7 @@ onOneBackend('<sluice-uploader> in Chromium', (start) => {
     await limited.stop()
   })
 
-  it('shows an error of the server that creates links, and retries', async function () {
-    this.timeout(60_000)
+  it('shows an error of the server that creates links, and retries', async () => {
     await open()
     const { link } = site
     site.link = () => Promise.reject(new Error('not signed in'))
@@ -299,8 +285,7 @@ onOneBackend('<sluice-uploader> in Chromium', (start) => {
     await eventually(async () => expect(await statuses()).to.deep.equal({ 'a.txt': 'done' }))
   })
 
-  it('has one file without multiple, and takes part in the form', async function () {
-    this.timeout(60_000)
+  it('has one file without multiple, and takes part in the form', async () => {
     await open('required')
     const isValid = () => chromium.evaluate(`document.querySelector('form').checkValidity()`)
     expect(await isValid()).to.equal(false)
@@ -317,8 +302,7 @@ onOneBackend('<sluice-uploader> in Chromium', (start) => {
     expect(await isValid()).to.equal(false)
   })
 
-  itLong('takes a photo with the camera', async function () {
-    this.timeout(60_000)
+  itLong('takes a photo with the camera', async () => {
     await open('multiple camera')
     await chromium.evaluate(`${ELEMENT}.shadowRoot.querySelector('[part~="camera-button"]').click()`)
     await eventually(async () => {

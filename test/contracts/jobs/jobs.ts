@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Retention } from '../../../src/adapters/jobs/rules.ts'
@@ -31,6 +32,7 @@ export interface JobStore {
 
 const WORK: WorkOptions = { concurrency: 1, limitMs: 20_000, attempts: 3, retryMs: 20, retryMaxMs: 1000 }
 const ONE = { kind: 'make', id: 'one' }
+const HOUR_MS = 3_600_000
 
 /** Work that ends when the test settles it. */
 function gate() {
@@ -331,20 +333,13 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
       })
 
       it('waits between two attempts as before', async () => {
-        const starts: number[] = []
-        work(
-          async ({ attempt }) => {
-            starts.push(Date.now())
-            if (attempt === 1) throw new Error('broken')
-          },
-          { retryMs: 400 },
-        )
+        work(() => Promise.reject(new Error('broken')), { retryMs: HOUR_MS, retryMaxMs: HOUR_MS })
         await enqueue('one')
         await eventually(async () => expect(await shown()).to.include({ state: 'waiting', attempts: 1 }))
         await enqueue('one')
-        await until('done')
-        expect(begun.map(({ attempt }) => attempt)).to.deep.equal([1, 2])
-        expect((starts[1] ?? 0) - (starts[0] ?? 0)).to.be.above(195)
+        await pause(50)
+        expect(await shown()).to.include({ state: 'waiting', attempts: 1 })
+        expect(begun).to.have.length(1)
       })
     })
 
@@ -388,21 +383,19 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
         const times = new Map<string, number>()
         work(async ({ id }) => times.set(id, Date.now()))
         const since = Date.now()
+        await enqueue('tomorrow', { delayMs: 24 * HOUR_MS })
         await enqueue('late', { delayMs: 300 })
-        await enqueue('later', { delayMs: 500 })
         await enqueue('soon')
         await enqueue('middle', { delayMs: 150 })
-        expect(await shown({ kind: 'make', id: 'late' })).to.deep.equal({
+        for (const id of ['soon', 'middle', 'late']) await until('done', { kind: 'make', id })
+        expect(await shown({ kind: 'make', id: 'tomorrow' })).to.deep.equal({
           state: 'waiting',
           attempts: 0,
           progress: 0,
         })
-        await until('done', { kind: 'make', id: 'later' })
-        expect(begunIds()).to.deep.equal(['soon', 'middle', 'late', 'later'])
-        // How late is the order's business: a machine may be slow.
+        expect(begunIds()).to.have.members(['soon', 'middle', 'late'])
         expect((times.get('middle') ?? 0) - since).to.be.at.least(150)
         expect((times.get('late') ?? 0) - since).to.be.at.least(300)
-        expect((times.get('later') ?? 0) - since).to.be.at.least(500)
       })
 
       it('respects a delay of months', async () => {
@@ -417,19 +410,23 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
     describe('a job that postpones itself', () => {
       it('runs again at the requested times, and counts no attempt', async () => {
         const starts: number[] = []
+        let isSeen = false
         work(
           async () => {
             starts.push(Date.now())
-            if (starts.length < 5) throw new NotYet(100)
+            if (starts.length < 5 || !isSeen) throw new NotYet(60)
           },
           { attempts: 2 },
         )
         await enqueue('one', { data: 'x' })
+        await untilBegun()
         await eventually(async () => expect(await shown()).to.include({ state: 'waiting', attempts: 0 }))
+        isSeen = true
         expect(await until('done')).to.deep.equal({ state: 'done', attempts: 1, progress: 1 })
-        expect(begun.map(({ attempt, data }) => [attempt, data])).to.deep.equal(Array(5).fill([1, 'x']))
+        expect(starts.length).to.be.at.least(5)
+        for (const { attempt, data } of begun) expect([attempt, data]).to.deep.equal([1, 'x'])
         for (const [i, start] of starts.slice(1).entries())
-          expect(start - (starts[i] ?? 0)).to.be.within(99, 900)
+          expect(start - (starts[i] ?? 0)).to.be.at.least(59)
         expect(log.lines).to.deep.equal([])
       })
 
@@ -441,7 +438,7 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
         await enqueue('one')
         await enqueue('two')
         await until('done', { kind: 'make', id: 'two' })
-        expect(begunIds()).to.deep.equal(['one', 'two'])
+        expect(begunIds().slice(0, 2)).to.deep.equal(['one', 'two'])
         await restart()
         ready = true
         work()
@@ -509,27 +506,28 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
         expect(seen).to.deep.equal([1, 2, 3].map((attempts) => ({ state: 'running', attempts, progress: 0 })))
       })
 
-      it('waits between its attempts, each time twice as long, with jitter, up to a maximum', async () => {
+      it('waits between its attempts, each time twice as long, with jitter', async () => {
         const starts: number[] = []
         work(
           async () => {
             starts.push(Date.now())
             throw new Error('broken')
           },
-          { attempts: 6, retryMs: 300, retryMaxMs: 750 },
+          { attempts: 4, retryMs: 100, retryMaxMs: HOUR_MS },
         )
         await enqueue('one')
-        await eventually(async () => {
-          const { attempts, ...status } = (await shown()) ?? { attempts: 0 }
-          expect(attempts).to.be.within(1, 5)
-          expect(status).to.deep.equal({ state: 'waiting', progress: 0 })
-        })
         await until('failed')
         const waits = starts.slice(1).map((start, i) => start - (starts[i] ?? 0))
-        expect(waits).to.have.length(5)
-        // Without a bound the last would be 2400 at least.
-        for (const [i, longest] of [300, 600, 750, 750, 750].entries())
-          expect(waits[i], `wait ${i + 1}`).to.be.within(longest / 2 - 2, longest + 1500)
+        expect(waits).to.have.length(3)
+        for (const [i, longest] of [100, 200, 400].entries())
+          expect(waits[i], `wait ${i + 1}`).to.be.at.least(longest / 2 - 2)
+      })
+
+      it('waits no longer than a maximum', async () => {
+        // Without it, the test would end before the second attempt.
+        work(() => Promise.reject(new Error('broken')), { attempts: 2, retryMs: HOUR_MS, retryMaxMs: 50 })
+        await enqueue('one')
+        expect(await until('failed')).to.include({ attempts: 2 })
       })
 
       for (const problem of [
@@ -601,43 +599,46 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
       it('gives each attempt its own timeout', async () => {
         const aborted: boolean[] = []
         work(
-          async ({ attempt }, { signal }) => {
-            await pause(150)
+          async (_, { signal }) => {
             aborted.push(signal.aborted)
-            if (attempt < 3) throw new Error('broken')
+            await once(signal, 'abort')
+            throw new Error('out of time')
           },
-          { limitMs: 400 },
+          { limitMs: 40 },
         )
         await enqueue('one')
-        await until('done')
+        await until('failed')
         expect(aborted).to.deep.equal([false, false, false])
       })
     })
 
     describe('a finished job', () => {
-      const SHORT: Retention = { doneMs: 400, doneCount: 100, failedMs: 1500, failedCount: 100 }
+      const KEEP: Retention = { doneMs: HOUR_MS, doneCount: 100, failedMs: HOUR_MS, failedCount: 100 }
+      const SHORT: Retention = { ...KEEP, doneMs: 400, failedMs: 400 }
       const fail = async ({ id }: Job) => {
         if (id.startsWith('bad')) throw notTransformable('broken')
       }
 
-      it('is forgotten after a while, a failed one later, and can then be added again', async () => {
-        await restart({ keep: SHORT })
+      it('is forgotten after a while, a failed one after a time of its own', async () => {
+        await restart({ keep: { ...SHORT, failedMs: HOUR_MS } })
         work(fail)
         await enqueue('good')
         await enqueue('bad')
-        await until('done', { kind: 'make', id: 'good' })
         const bad = { kind: 'make', id: 'bad' }
         await until('failed', bad)
-        const since = Date.now()
         await eventually(async () => expect(await shown({ kind: 'make', id: 'good' })).to.equal(undefined))
+        expect(begunIds()).to.deep.equal(['good', 'bad'])
         expect(await shown(bad)).to.include({ state: 'failed' })
-        await enqueue('bad')
-        await eventually(async () => expect(await shown(bad)).to.equal(undefined))
-        expect(Date.now() - since).to.be.above(1000)
-        expect(begun.filter(({ id }) => id === 'bad')).to.have.length(1)
-        await enqueue('bad')
-        await until('failed', bad)
-        expect(begun.filter(({ id }) => id === 'bad')).to.have.length(2)
+      })
+
+      it('can be added again when it has failed and is forgotten', async () => {
+        await restart({ keep: SHORT })
+        work(fail)
+        for (const times of [1, 2]) {
+          await enqueue('bad')
+          await untilBegun(times)
+          await eventually(async () => expect(await shown({ kind: 'make', id: 'bad' })).to.equal(undefined))
+        }
       })
 
       it('is forgotten when there are too many, the oldest first', async () => {
@@ -654,7 +655,7 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
       })
 
       it('persists over a restart, for the rest of its retention', async () => {
-        const keep = { ...SHORT, doneMs: 1200 }
+        const keep = KEEP
         await restart({ keep })
         work(fail)
         await enqueue('good')
@@ -668,9 +669,15 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
         await enqueue('bad')
         await pause(30)
         expect(begun).to.have.length(2)
+        await restart({ keep: SHORT })
+        work(fail)
+        await enqueue('good 2')
+        await enqueue('bad 2')
+        await untilBegun(4)
+        await restart({ keep: SHORT })
         await eventually(async () => {
-          expect(await shown({ kind: 'make', id: 'good' })).to.equal(undefined)
-          expect(await shown({ kind: 'make', id: 'bad' })).to.equal(undefined)
+          expect(await shown({ kind: 'make', id: 'good 2' })).to.equal(undefined)
+          expect(await shown({ kind: 'make', id: 'bad 2' })).to.equal(undefined)
         })
       })
     })
@@ -706,9 +713,9 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
         await enqueue('one')
         await untilBegun()
         await enqueue('two', { delayMs: 500 })
-        const closed = jobs.close({ graceMs: 5000 })
+        const closed = jobs.close({ graceMs: HOUR_MS })
         await enqueue('three')
-        await pause(700)
+        await pause(600)
         end.open()
         await closed
         expect(begunIds()).to.deep.equal(['one'])
@@ -730,7 +737,7 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
         )
         for (const id of ['one', 'two', 'three']) await enqueue(id)
         await untilBegun(3)
-        await restart({ graceMs: 3_600_000 })
+        await restart({ graceMs: HOUR_MS })
         expect(aborted).to.equal(false)
         for (const id of ['one', 'two', 'three'])
           expect(await shown({ kind: 'make', id })).to.include({ state: 'done' })
@@ -817,7 +824,7 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
         })
         await enqueue('one')
         await untilBegun()
-        const closed = closeAll(5000)
+        const closed = closeAll(HOUR_MS)
         await pause(30)
         end.open()
         await closed
@@ -835,8 +842,7 @@ export function jobsContract(name: string, createStore: () => Promise<JobStore>)
     })
 
     for (const seed of sized([1], [1, 2, 3])) {
-      it(`runs each added job once at a time under random operations (seed ${seed})`, async function () {
-        this.timeout(60_000)
+      it(`runs each added job once at a time under random operations (seed ${seed})`, async () => {
         await jobsModel({ jobs, elsewhere, seed })
       })
     }

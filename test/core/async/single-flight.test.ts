@@ -315,13 +315,13 @@ describe('a single flight', () => {
     })
 
     it('is not aborted after its end', async () => {
-      const work = controlled<number>({ limitMs: 20 })
+      const work = controlled<number>({ limitMs: 100 })
       const waiting = work.shared.join()
       await settle()
       work.answer(1)
       work.finish()
       await waiting
-      await pause(40)
+      await pause(150)
       expect(work.signal.aborted).to.equal(false)
     })
 

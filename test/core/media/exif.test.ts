@@ -122,7 +122,8 @@ describe('EXIF', () => {
     const entries = [{ tag: 34_665, type: 4, count: 1, value: 8 }, ...lists]
     const bytes = block(entries, { behind: Buffer.alloc(5000) })
     // Without a bound on all of them, each would copy 300 MB.
-    for (let i = 0; i < 1000; i += 1) readExif(bytes)
+    const numbers = Object.values(readExif(bytes)?.tags ?? {}).flat()
+    expect(numbers.length).to.be.below(bytes.length)
   })
 
   it('is read without an error when any of its bytes is changed', async () => {

@@ -19,8 +19,7 @@ const ACTIVE = {
 describe('active content in S3', () => {
   const start = stoppedAtTheEnd((options) => startService({ backend: S3_EMBEDDED, ...options }))
   let service: Service
-  before(async function () {
-    this.timeout(60_000)
+  before(async () => {
     service = await start()
   })
 

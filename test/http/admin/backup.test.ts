@@ -121,8 +121,7 @@ describe('restoring a backup of the bucket', () => {
     expect((await start({ dataDir: restored })).tokens).to.deep.equal(service.tokens)
   })
 
-  itLong('needs only the bucket and APP_SECRET on a new machine with S3', async function () {
-    this.timeout(60_000)
+  itLong('needs only the bucket and APP_SECRET on a new machine with S3', async () => {
     const env = { ...(await s3Env('backup')), APP_SECRET: 'of-both-machines'.padEnd(32, '.') }
     const service = await start({ env })
     const record = await uploadOne(service, { name: 'a.png', bytes: png })

@@ -108,8 +108,7 @@ onOneBackend('limits of a single client', (start, backend) => {
   })
 
   if (backend === S3_REDIS)
-    it('count a rate across all processes, and apply a changed limit to what was already counted', async function () {
-      this.timeout(20_000)
+    it('count a rate across all processes, and apply a changed limit to what was already counted', async () => {
       const { dataDir } = service
       const beside = await start({ env: { ...env, ...(await backend.env(dataDir)) }, dataDir, backend })
       await rules({ rates: { upload: 4 } })

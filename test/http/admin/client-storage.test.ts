@@ -36,8 +36,7 @@ onTwoBackends('a separate bucket for one client', (start, backend, itOnce) => {
   let banner: Remote | undefined
   after(() => banner?.close())
 
-  before(async function () {
-    this.timeout(60_000)
+  before(async () => {
     png = await picture()
     s3 = await s3Server()
     service = await start({ env, clientCacheTtlMs: 1500 })
@@ -128,8 +127,7 @@ onTwoBackends('a separate bucket for one client', (start, backend, itOnce) => {
 
   itUsuallyOnce(
     'can be set and removed while the client has no files, and accepts new keys while it has',
-    async function () {
-      this.timeout(60_000)
+    async () => {
       const client = asCaller((await ask('POST', '', {})).json)
       const first = await uploadOne(client, { name: 'a.png', bytes: png })
       const put = (more: object = {}) => ask('PUT', `/${client.id}/storage`, settings(more))
@@ -156,8 +154,7 @@ onTwoBackends('a separate bucket for one client', (start, backend, itOnce) => {
     },
   )
 
-  itOnce('is tested without a change, with the given settings or with the stored ones', async function () {
-    this.timeout(60_000)
+  itOnce('is tested without a change, with the given settings or with the stored ones', async () => {
     const test = (id: string, body?: object) => ask('POST', `/${id}/storage/test`, body)
     const shared = (await ask('POST', '', {})).json
     const works = await test(shared.id, settings())
@@ -206,8 +203,7 @@ onTwoBackends('a separate bucket for one client', (start, backend, itOnce) => {
     expect(first).to.include({ status: 409 })
   })
 
-  itOnce('affects only this client when it is unavailable', async function () {
-    this.timeout(60_000)
+  itOnce('affects only this client when it is unavailable', async () => {
     const proxy = await s3Proxy(s3.connection.endpoint)
     const client = await created({ endpoint: proxy.endpoint, prefix: 'away' })
     const { src } = await uploadOne(client, { name: 'a.png', bytes: png })
@@ -248,15 +244,14 @@ onTwoBackends('a separate bucket for one client', (start, backend, itOnce) => {
       await s3.client.send(new CreateMultipartUploadCommand({ Bucket: bucket, Key: name }))
     const { buckets } = service.storage
     const clients = [service.app.clients.ofToken(client.tokens.clientToken)]
-    expect(await buckets.sweep(60_000, clients)).to.equal(0)
-    expect(await buckets.sweep(-60_000, clients)).to.be.at.least(1)
-    expect(await buckets.sweep(-60_000, clients)).to.equal(0)
+    expect(await buckets.sweep(60_000, { clients })).to.equal(0)
+    expect(await buckets.sweep(-60_000, { clients })).to.be.at.least(1)
+    expect(await buckets.sweep(-60_000, { clients })).to.equal(0)
   })
 
   itOnce(
     'responds 503 for this client only when another APP_SECRET cannot decrypt its key, until it is set again',
-    async function () {
-      this.timeout(60_000)
+    async () => {
       const APP_SECRET = 'one'.padEnd(32, '!')
       const one = await start({ env: { ...env, APP_SECRET } })
       const { json } = await (await signedIn(one))('POST', '', { storage: settings() })
@@ -285,8 +280,7 @@ onTwoBackends('a separate bucket for one client', (start, backend, itOnce) => {
   )
 
   if (backend.name.endsWith('Redis'))
-    it('is used by all processes within seconds', async function () {
-      this.timeout(60_000)
+    it('is used by all processes within seconds', async () => {
       const { dataDir } = service
       const shared = { env: { ...env, ...(await backend.env(dataDir)) }, dataDir }
       // Both with the time that processes have in production.
@@ -330,44 +324,38 @@ onTwoBackends('a separate bucket for one client', (start, backend, itOnce) => {
   // The rest does not depend on the storage.
   if (backend !== EMBEDDED) return
 
-  itLong(
-    'is refused with the reason of the store when it cannot be used, and nothing changes',
-    async function () {
-      this.timeout(60_000)
-      const silent = createServer(() => {})
-      await new Promise<void>((done) => silent.listen(0, '127.0.0.1', done))
-      silent.unref()
-      const { port } = silent.address() as AddressInfo
-      // A server of another kind, which says more of itself than is the caller's business.
-      const said = '<Error><Code>internal-registry</Code><Message>version 7</Message></Error>'
-      banner = await remote((_req, res) =>
-        res.writeHead(400, { 'Content-Type': 'application/xml' }).end(said),
-      )
-      const UNREACHABLE = /put an object: no S3 store responds at this endpoint; the log has the reason$/
-      const { id } = (await ask('POST', '', { name: 'same' })).json
-      for (const [more, reason, logged] of [
-        [{ secretAccessKey: 'another' }, /put an object: SignatureDoesNotMatch$/],
-        [{ accessKeyId: 'nobody' }, /put an object: InvalidAccessKeyId$/],
-        [{ bucket: 'no-such-bucket' }, /put an object: NoSuchBucket$/],
-        [{ endpoint: `http://127.0.0.1:${await freePort()}` }, UNREACHABLE, /ECONNREFUSED/],
-        [{ endpoint: 'http://no-such-host.invalid' }, UNREACHABLE, /ENOTFOUND|EAI_AGAIN/],
-        [{ endpoint: `http://127.0.0.1:${port}` }, UNREACHABLE, /no response/],
-        [{ endpoint: service.url }, UNREACHABLE, /not an S3 store/],
-        [{ endpoint: banner.url() }, UNREACHABLE, /internal-registry: version 7/],
-      ] as const) {
-        const answer = await refused(ask('PUT', `/${id}/storage`, settings(more)))
-        expect(answer, answer.detail).to.include({ status: 422, code: 'storage_unusable' })
-        expect(answer.detail, answer.detail).to.match(reason)
-        // The operator finds the rest in the log.
-        if (logged) expect(service.log.lines.map(({ fields }) => fields.reason).join('\n')).to.match(logged)
-        expect(answer.detail).to.not.include('another')
-      }
-      expect((await ask('GET', `/${id}`)).json).to.not.have.property('storage')
-      expect(await names()).to.deep.equal([])
-      silent.closeAllConnections()
-      await new Promise((done) => silent.close(done))
-    },
-  )
+  itLong('is refused with the reason of the store when it cannot be used, and nothing changes', async () => {
+    const silent = createServer(() => {})
+    await new Promise<void>((done) => silent.listen(0, '127.0.0.1', done))
+    silent.unref()
+    const { port } = silent.address() as AddressInfo
+    // A server of another kind, which says more of itself than is the caller's business.
+    const said = '<Error><Code>internal-registry</Code><Message>version 7</Message></Error>'
+    banner = await remote((_req, res) => res.writeHead(400, { 'Content-Type': 'application/xml' }).end(said))
+    const UNREACHABLE = /put an object: no S3 store responds at this endpoint; the log has the reason$/
+    const { id } = (await ask('POST', '', { name: 'same' })).json
+    for (const [more, reason, logged] of [
+      [{ secretAccessKey: 'another' }, /put an object: SignatureDoesNotMatch$/],
+      [{ accessKeyId: 'nobody' }, /put an object: InvalidAccessKeyId$/],
+      [{ bucket: 'no-such-bucket' }, /put an object: NoSuchBucket$/],
+      [{ endpoint: `http://127.0.0.1:${await freePort()}` }, UNREACHABLE, /ECONNREFUSED/],
+      [{ endpoint: 'http://no-such-host.invalid' }, UNREACHABLE, /ENOTFOUND|EAI_AGAIN/],
+      [{ endpoint: `http://127.0.0.1:${port}` }, UNREACHABLE, /no response/],
+      [{ endpoint: service.url }, UNREACHABLE, /not an S3 store/],
+      [{ endpoint: banner.url() }, UNREACHABLE, /internal-registry: version 7/],
+    ] as const) {
+      const answer = await refused(ask('PUT', `/${id}/storage`, settings(more)))
+      expect(answer, answer.detail).to.include({ status: 422, code: 'storage_unusable' })
+      expect(answer.detail, answer.detail).to.match(reason)
+      // The operator finds the rest in the log.
+      if (logged) expect(service.log.lines.map(({ fields }) => fields.reason).join('\n')).to.match(logged)
+      expect(answer.detail).to.not.include('another')
+    }
+    expect((await ask('GET', `/${id}`)).json).to.not.have.property('storage')
+    expect(await names()).to.deep.equal([])
+    silent.closeAllConnections()
+    await new Promise((done) => silent.close(done))
+  })
 
   for (const [param, more] of [
     ['bucket', { bucket: 'A' }],

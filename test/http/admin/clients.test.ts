@@ -5,6 +5,7 @@ import { ADMIN_PASSWORD, type Admin, askAs, signedIn } from '../../support/reque
 import { type Caller, postFiles, uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
+import { expectLasting } from '../../support/texts/lasting.ts'
 
 onOneBackend('/v1/clients', (start) => {
   let service: Service
@@ -71,8 +72,9 @@ onOneBackend('/v1/clients', (start) => {
 
   it('rotates the secret, and accepts the old one for the requested time', async () => {
     const client = await newOne()
+    const since = Date.now()
     const kept = await ask('POST', `/${client.id}/rotate`, { keepOldSeconds: 3600 })
-    expect(Date.parse(kept.json.oldSecretUntil) - Date.now()).to.be.within(3_500_000, 3_600_000)
+    expectLasting(kept.json.oldSecretUntil, { since, ms: 3_600_000 })
     expect(await accepts(client)).to.equal(200)
     expect(await accepts(kept.json)).to.equal(200)
     const fresh = await ask('POST', `/${client.id}/rotate`, { keepOldSeconds: 0 })
@@ -81,12 +83,13 @@ onOneBackend('/v1/clients', (start) => {
     ])
     for (const body of [{}, undefined]) {
       const byDefault = await ask('POST', `/${client.id}/rotate`, body)
-      expect(Date.parse(byDefault.json.oldSecretUntil) - Date.now()).to.be.within(86_300_000, 86_400_000)
+      expectLasting(byDefault.json.oldSecretUntil, { since, ms: 86_400_000 })
     }
   })
 
   it('creates scoped secrets, which stop working when they are revoked', async () => {
     const client = await newOne()
+    const since = Date.now()
     const { secretClientToken, ...secret } = (
       await ask('POST', `/${client.id}/secrets`, {
         name: 'app',
@@ -96,7 +99,7 @@ onOneBackend('/v1/clients', (start) => {
       })
     ).json
     expect(secret).to.include({ name: 'app', only: 'upload', folder: 'a/b' })
-    expect(Date.parse(secret.until) - Date.now()).to.be.within(50_000, 60_000)
+    expectLasting(secret.until, { since, ms: 60_000 })
     expect((await ask('GET', `/${client.id}`)).json.secrets).to.deep.equal([secret])
     const { s3PathOriginal } = await uploadOne(
       caller(client),

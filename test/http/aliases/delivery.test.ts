@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { expect } from 'chai'
 import sharp from 'sharp'
 import { onOneBackend } from '../../support/backends.ts'
-import { eventually } from '../../support/eventually.ts'
+import { eventually, LONG_MS } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
 import { film } from '../../support/media/videos.ts'
 import { ask } from '../../support/requests/ask.ts'
@@ -109,9 +109,9 @@ onOneBackend('the delivery of an alias', (start) => {
         expect(headers.location).to.include(record.sourceName)
         expect((await get(new URL(String(headers.location)).pathname)).status).to.equal(200)
       },
-      { withinMs: 55_000 },
+      { withinMs: LONG_MS },
     )
-  }).timeout(60_000)
+  }).timeout(120_000)
 
   it('counts as a delivery of the client', async () => {
     const other = await newClient(service)

@@ -292,8 +292,7 @@ onTwoBackends('aliases', (start, backend, itOnce) => {
       await other.stop({ keepData: true })
     })
 
-  itUsuallyOnce('are deleted with their client', async function () {
-    this.timeout(60_000)
+  itUsuallyOnce('are deleted with their client', async () => {
     const other = await newClient(service)
     const file = (await uploadOne(other, { name: 'a.png', bytes: images[0] ?? '' })).s3PathOriginal
     await setAlias(other, 'a/b', file)

@@ -128,8 +128,7 @@ onTwoBackends('links to archives', (start, _, itOnce) => {
     ['wget', ['-nv', '-c', '-O', 'file']],
     ['aria2c', ['--no-conf', '-x4', '-s4', '-k1M', '-c', '-o', 'file', '--file-allocation=none']],
   ] as const)
-    itOnce(`are resumed by ${program}`, async function () {
-      this.timeout(20_000)
+    itOnce(`are resumed by ${program}`, async () => {
       const path = await link()
       const { body } = await exchange(service, path)
       const manager = await downloader(program)

@@ -61,7 +61,7 @@ onOneBackend('an unreadable request', (start) => {
     it(`gets ${status} and is logged without its bytes: ${what}`, async () => {
       const earlier = service.log.lines.length
       const socket = await openSocket(service)
-      const answer = received(socket, 10_000)
+      const answer = received(socket)
       socket.write(Buffer.from(bytes(), 'latin1'))
       const [head = '', body = ''] = (await answer).split('\r\n\r\n')
       const [line, ...headers] = head.split('\r\n')
@@ -97,7 +97,7 @@ onOneBackend('an unreadable request', (start) => {
       await pause(20)
       socket.write('x'.repeat(10_000))
     }
-    const answer = received(socket, 10_000)
+    const answer = received(socket)
     socket.resume()
     expect(await answer).to.match(/^HTTP\/1\.1 431 /)
     expect(failures).to.deep.equal([])
@@ -112,7 +112,7 @@ onOneBackend('an unreadable request', (start) => {
     socket.pause()
     socket.write('nonsense\r\n\r\n')
     await eventually(() => expect(service.log.lines.at(-1)?.message).to.equal('request'))
-    const answer = received(socket, 10_000)
+    const answer = received(socket)
     socket.resume()
     expect(await answer).not.to.include('HTTP/1.1')
     expect(service.log.lines.at(-1)?.fields).to.include({ status: 200, complete: false })

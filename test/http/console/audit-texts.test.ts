@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { AUDIT } from '../../../dashboard/src/texts/audit.ts'
+import { AUDIT } from '../../../dashboard/src/pages/audit/texts.ts'
 import { REFUSED_SIGN_IN } from '../../../src/core/ports/audit-log.ts'
 import { ENDPOINTS } from '../../../src/http/endpoints.ts'
 import { PROJECT } from '../../support/service.ts'

@@ -7,7 +7,6 @@ import { type Service, startService } from '../../support/service.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 // A process reads the changes of others every two seconds.
-const HEARD = { withinMs: 10_000 }
 
 describe('the console of several processes on S3 and Redis', function () {
   this.timeout(90_000)
@@ -66,7 +65,7 @@ describe('the console of several processes on S3 and Redis', function () {
       expect([await clientsOf(removed), await clientsOf(demoted), await clientsOf(left)]).to.deep.equal([
         401, 403, 401,
       ])
-    }, HEARD)
+    })
   })
 
   it('gets a link of the command line, which runs in a process of its own', async () => {
@@ -74,6 +73,6 @@ describe('the console of several processes on S3 and Redis', function () {
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' })
     const again = browser(elsewhere)
     expect((await again.follow(stdout.trim(), { password: `${PASSWORD}!!` })).status).to.equal(200)
-    await eventually(async () => expect(await statusAt(here, owner)).to.equal(401), HEARD)
+    await eventually(async () => expect(await statusAt(here, owner)).to.equal(401))
   })
 })

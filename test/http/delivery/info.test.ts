@@ -250,8 +250,7 @@ onOneBackend('GET /v1/image/info', (start) => {
     }
   })
 
-  itLong('inspects formats whose decode may hang in a child process', async function () {
-    this.timeout(60_000)
+  itLong('inspects formats whose decode may hang in a child process', async () => {
     // With no engine of a test's own: those that are apart have not got it.
     const plain = await start()
     const svg =

@@ -64,8 +64,7 @@ onOneBackend('the code of the how-to guides', (start) => {
     return { url, server }
   }
 
-  it('upload from a page without a secret, and show a derivative (browser-uploads.md)', async function () {
-    this.timeout(60_000)
+  it('upload from a page without a secret, and show a derivative (browser-uploads.md)', async () => {
     const service = await start()
     await mkdir(join(desk, 'public'))
     const page = await blockOf('browser-uploads.md', '<input type="file"')
@@ -111,8 +110,7 @@ onOneBackend('the code of the how-to guides', (start) => {
     }
   })
 
-  it('receive webhooks with Express, each once (webhooks.md)', async function () {
-    this.timeout(60_000)
+  it('receive webhooks with Express, each once (webhooks.md)', async () => {
     const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
     await writeFile(join(desk, 'verify.js'), await blockOf('webhooks.md', 'export function verify'))
     const code = await blockOf('webhooks.md', 'express.raw({')

@@ -17,8 +17,7 @@ function blocksOf(markdown: string, language: string): string[] {
   )
 }
 
-describe('docs/tutorial/first-plugin.md', function () {
-  this.timeout(60_000)
+describe('docs/tutorial/first-plugin.md', () => {
   const start = stoppedAtTheEnd(startService)
   /** Where a reader would try it. */
   let desk: string

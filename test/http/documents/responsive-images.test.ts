@@ -16,8 +16,7 @@ onOneBackend('the HTML of docs/how-to/responsive-images.md in Chromium', (start)
   let chromium: Chromium
   let server: Server
   let url: string
-  before(async function () {
-    this.timeout(60_000)
+  before(async () => {
     const service = await start()
     // Images are not enlarged, so each derivative of this one is rendered at once.
     const { src } = await uploadOne(service, { name: 'a.png', bytes: await picture({ width: 8, height: 6 }) })
@@ -63,8 +62,7 @@ onOneBackend('the HTML of docs/how-to/responsive-images.md in Chromium', (start)
     [1440, 1, '?w=800&f=auto'],
     [1440, 2, '?w=1600&f=auto'],
   ] as const)
-    it(`requests ${expected} on a page of ${width} px with ${dpr} device pixels per pixel`, async function () {
-      this.timeout(60_000)
+    it(`requests ${expected} on a page of ${width} px with ${dpr} device pixels per pixel`, async () => {
       expect(await loaded('/', { width, dpr })).to.equal(expected)
     })
 
@@ -72,8 +70,7 @@ onOneBackend('the HTML of docs/how-to/responsive-images.md in Chromium', (start)
     [1, '?w=800&f=avif'],
     [2, '?w=1600&f=avif'],
   ] as const)
-    it(`requests ${expected} of a picture element with ${dpr} device pixels per pixel`, async function () {
-      this.timeout(60_000)
+    it(`requests ${expected} of a picture element with ${dpr} device pixels per pixel`, async () => {
       expect(await loaded('/formats', { width: 1440, dpr })).to.equal(expected)
     })
 
@@ -82,8 +79,7 @@ onOneBackend('the HTML of docs/how-to/responsive-images.md in Chromium', (start)
     [390, 2, 800],
     [1440, 1, 800],
   ] as const)
-    it(`gets ${expected} px by client hints on a page of ${width} px with ${dpr} device pixels per pixel`, async function () {
-      this.timeout(60_000)
+    it(`gets ${expected} px by client hints on a page of ${width} px with ${dpr} device pixels per pixel`, async () => {
       expect(await loaded('/hints', { width, dpr })).to.equal('?w=auto&f=auto')
       expect(await chromium.evaluate("document.querySelector('img').naturalWidth")).to.equal(expected)
     })

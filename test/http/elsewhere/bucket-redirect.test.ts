@@ -11,8 +11,7 @@ const LARGE = randomBytes(300_000)
 const MIN_BYTES = 100_000
 const DAY_MS = 86_400_000
 
-describe('DELIVERY_REDIRECT_BYTES', function () {
-  this.timeout(60_000)
+describe('DELIVERY_REDIRECT_BYTES', () => {
   const start = stoppedAtTheEnd((options) => startService({ backend: S3_EMBEDDED, ...options }))
   let service: Service
   before(async () => {

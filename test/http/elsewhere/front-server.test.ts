@@ -18,8 +18,7 @@ describe('ACCEL_REDIRECT, with nginx as docs/how-to/nginx.md configures it', () 
   const start = stoppedAtTheEnd(startService)
   let service: Service
   let nginx: Awaited<ReturnType<typeof startSendingNginx>>
-  before(async function () {
-    this.timeout(30_000)
+  before(async () => {
     service = await start({ env: { TRUST_PROXY: '1', ACCEL_REDIRECT: '/internal/' } })
     nginx = await startSendingNginx(service)
   })

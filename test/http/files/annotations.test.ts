@@ -141,8 +141,7 @@ onTwoBackends('tags and metadata of files', (start, backend, itOnce) => {
     },
   )
 
-  itUsuallyOnce('are restored from the bucket when the index was lost', async function () {
-    this.timeout(60_000)
+  itUsuallyOnce('are restored from the bucket when the index was lost', async () => {
     const dataDir = await temporaryFolder()
     const first = await start({ dataDir })
     const { s3PathOriginal: key } = await uploadOne(first, { name: 'a.txt', bytes: 'a' })

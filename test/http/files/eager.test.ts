@@ -190,13 +190,10 @@ onTwoBackends('transforms of an upload', (start, backend, itOnce) => {
     },
   )
 
-  itLong('are rendered again later when they could not be stored', async function () {
-    this.timeout(60_000)
+  itLong('are rendered again later when they could not be stored', async () => {
     failingPuts = 1
     const record = await uploaded(['w=91'])
-    await eventually(async () => expect(await derivatives(record)).to.deep.equal(['w=91']), {
-      withinMs: 45_000,
-    })
+    await eventually(async () => expect(await derivatives(record)).to.deep.equal(['w=91']))
   })
 
   itOnce("have the key of the image's own width when they are wider", async () => {
@@ -255,9 +252,11 @@ onTwoBackends('transforms of an upload', (start, backend, itOnce) => {
     // So many run at once: of one address all but two.
     await eventually(() => expect(busy.opened).to.equal(availableParallelism() + 1))
     await uploaded(['w=12'], crowded)
-    // Long enough for it to stand in line, if it did.
-    await pause(300)
+    const arrived = (count: number) => eventually(() => expect(crowded.arrived()).to.equal(count))
+    await arrived(crowd + 2)
     const later = ask(2000)
+    await arrived(2 * crowd + 2)
+    // Long enough for its render to be in line, if it did not wait.
     await pause(300)
     busy.release()
     await Promise.all([...earlier, ...later])

@@ -280,8 +280,7 @@ onTwoBackends('GET /v1/files', (start, backend, itOnce) => {
   }
 
   describe('after the index was lost', () => {
-    itUsuallyOnce('is complete at the next start', async function () {
-      this.timeout(60_000)
+    itUsuallyOnce('is complete at the next start', async () => {
       const dataDir = await temporaryFolder()
       const first = await start({ dataDir })
       const records: WireRecord[] = []

@@ -14,8 +14,7 @@ import { listAll } from '../../support/stored/files.ts'
 describe('an import of the own bucket in S3', () => {
   const start = stoppedAtTheEnd((options) => startService({ backend: S3_EMBEDDED, ...options }))
 
-  it('refuses what the service has stored, and imports objects of other systems', async function () {
-    this.timeout(60_000)
+  it('refuses what the service has stored, and imports objects of other systems', async () => {
     const service = await start()
     const png = await picture()
     const stored = await uploadOne(service, { name: 'a.png', bytes: png }, { path: 'shop' })

@@ -85,8 +85,7 @@ describe('the request log', () => {
 onOneBackend('the request log of aborted requests', (start) => {
   let service: Service
   let record: WireRecord
-  before(async function () {
-    this.timeout(30_000)
+  before(async () => {
     service = await start()
     // More than the buffers of a socket take.
     record = await uploadOne(service, { name: 'a.bin', bytes: Buffer.alloc(32_000_000) })

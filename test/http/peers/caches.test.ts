@@ -33,8 +33,7 @@ onOneBackend('caches in front', (start) => {
   const bytes = randomBytes(1_000_000)
   let noise: Buffer
   let derived: Buffer
-  before(async function () {
-    this.timeout(30_000)
+  before(async () => {
     service = await start()
     const raw = { width: 450, height: 450, channels: 3 as const }
     noise = await sharp(randomBytes(450 * 450 * 3), { raw })
@@ -82,8 +81,7 @@ onOneBackend('caches in front', (start) => {
   for (const [name, { startCache, severalRanges }] of Object.entries(CACHES)) {
     describe(name, () => {
       let cache: Cache
-      before(async function () {
-        this.timeout(30_000)
+      before(async () => {
         cache = await startCache(service)
       })
       after(() => cache.stop())

@@ -9,8 +9,7 @@ import type { Service } from '../../support/service.ts'
 onOneBackend('nginx as docs/how-to/cdn.md configures it', (start) => {
   let service: Service
   let nginx: Awaited<ReturnType<typeof startDocumentedNginx>>
-  before(async function () {
-    this.timeout(30_000)
+  before(async () => {
     service = await start()
     nginx = await startDocumentedNginx(service)
   })

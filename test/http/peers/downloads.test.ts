@@ -52,8 +52,7 @@ onOneOrTwoBackends('download managers', (start, backend) => {
   const original: Target = { url: '', bytes: randomBytes(6_000_000) }
   const derivative: Target = { url: '', bytes: Buffer.alloc(0) }
   let stalled = false
-  before(async function () {
-    this.timeout(30_000)
+  before(async () => {
     service = await start({
       wrapStorage: wrapBuckets((bucket) => ({
         find: async (key, known) => {
@@ -89,8 +88,7 @@ onOneOrTwoBackends('download managers', (start, backend) => {
   }
 
   for (const [program, { args, statuses }] of Object.entries(MANAGERS)) {
-    describe(program, function () {
-      this.timeout(30_000)
+    describe(program, () => {
       let manager: Downloader
       beforeEach(async () => {
         manager = await downloader(program)

@@ -21,14 +21,12 @@ const drawn = (png: Buffer) => `new Promise((done) => {
 
 onOneBackend('a truncated PNG that is interlaced', (start) => {
   let chromium: Chromium
-  before(async function () {
-    this.timeout(60_000)
+  before(async () => {
     chromium = await startChromium()
   })
   after(() => chromium.stop())
 
-  it('is rendered as Chromium draws it', async function () {
-    this.timeout(60_000)
+  it('is rendered as Chromium draws it', async () => {
     const service = await start()
     const noise = { type: 'gaussian', mean: 128, sigma: 50 } as const
     const size = { width: WIDTH, height: HEIGHT }

@@ -19,8 +19,7 @@ onOneBackend('nginx as docs/how-to/nginx.md configures it', (start) => {
   let nginx: Program
   let plain: number
   let secure: number
-  before(async function () {
-    this.timeout(30_000)
+  before(async () => {
     service = await start({ env: { TRUST_PROXY: '1' } })
     ;[plain, secure] = await Promise.all([freePort(), freePort()])
     const page = await readFile(join(PROJECT, 'docs', 'how-to', 'nginx.md'), 'utf8')

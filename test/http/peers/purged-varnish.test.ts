@@ -15,8 +15,7 @@ describe('Varnish as docs/how-to/cdn.md configures it', () => {
   const start = stoppedAtTheEnd(startService)
   let service: Service
   let varnish: Awaited<ReturnType<typeof startVarnishWithTags>>
-  before(async function () {
-    this.timeout(30_000)
+  before(async () => {
     const port = await freePort()
     service = await start({
       backend: EMBEDDED,

@@ -10,8 +10,7 @@ onOneBackend('Chromium saves a file', (start) => {
   let service: Service
   let chromium: Chromium
   let folder: string
-  before(async function () {
-    this.timeout(60_000)
+  before(async () => {
     service = await start()
     chromium = await startChromium()
   })

@@ -15,8 +15,7 @@ import { itLong } from '../../support/sized.ts'
 const MIB = 1024 ** 2
 
 onOneOrTwoBackends('tus-js-client', (start) => {
-  it('resumes an interrupted upload, and reads the record', async function () {
-    this.timeout(60_000)
+  it('resumes an interrupted upload, and reads the record', async () => {
     const service = await start()
     const bytes = noise(20 * MIB)
     const offsets: string[] = []
@@ -137,8 +136,7 @@ const upload = (
 onOneBackend('Uppy in Chromium, in a page of another origin', (start) => {
   let chromium: Chromium
   let page: Server
-  before(async function () {
-    this.timeout(60_000)
+  before(async () => {
     ;[chromium, page] = await Promise.all([startChromium(), servePage()])
   })
   after(async () => {
@@ -172,8 +170,7 @@ onOneBackend('Uppy in Chromium, in a page of another origin', (start) => {
     expect((await exchange(service, record.src)).body.equals(expected)).to.equal(true)
   })
 
-  it('shows the page why the upload was refused', async function () {
-    this.timeout(60_000)
+  it('shows the page why the upload was refused', async () => {
     const service = await start({ env: { UPLOAD_MAX_BYTES: '100' } })
     await load()
     const error = await chromium.evaluate(upload(service, { size: 200 })).catch((thrown: Error) => thrown)

@@ -8,8 +8,7 @@ describe('uploads through nginx', () => {
   let service: Service
   let nginx: Awaited<ReturnType<typeof startNginx>>
   let curl: Downloader
-  before(async function () {
-    this.timeout(30_000)
+  before(async () => {
     service = await startService()
     nginx = await startNginx(service)
     curl = await downloader('curl')
@@ -21,8 +20,7 @@ describe('uploads through nginx', () => {
     ['a wrong secret', ['-H', 'Authorization: wrong', '-F', 'file=@file'], 401],
     ['another type of body', ['-H', 'Content-Type: text/plain', '--data-binary', '@file'], 415],
   ] as const)
-    it(`get the same status as without nginx, not a 502: ${what}`, async function () {
-      this.timeout(30_000)
+    it(`get the same status as without nginx, not a 502: ${what}`, async () => {
       const authorization = code === 401 ? [] : ['-H', `Authorization: ${service.tokens.secretClientToken}`]
       for (let i = 0; i < sized(5, 20); i += 1) {
         const { said } = await curl.run(['-sS', ...authorization, ...args, `${nginx.passing.url}/v1/upload`])

@@ -20,7 +20,7 @@ const watch = (src: string, moments: readonly number[]) => `(async () => {
   const next = (name) => new Promise((done, fail) => {
     video.addEventListener(name, done, { once: true })
     video.addEventListener('error', () => fail(new Error(video.error.message)), { once: true })
-    setTimeout(() => fail(new Error('no ' + name)), 20000)
+    setTimeout(() => fail(new Error('no ' + name)), 45000)
   })
   const loaded = next('loadedmetadata')
   video.src = ${JSON.stringify(src)}
@@ -50,8 +50,7 @@ onOneOrTwoBackends('a <video> in Chromium seeks', (start, backend) => {
   let video: WireRecord
   /** Where the parts begin that the service was asked for. */
   let asked: number[]
-  before(async function () {
-    this.timeout(60_000)
+  before(async () => {
     service = await start({
       wrapStorage: wrapBuckets((bucket) => ({
         find: async (key, known) => {
@@ -91,8 +90,7 @@ onOneOrTwoBackends('a <video> in Chromium seeks', (start, backend) => {
     // What has kept the whole video, does not ask the bucket. Without a cache, nginx asks for what the browser does.
     if ((keepsWhole || way === 'through nginx') && backend !== EMBEDDED) continue
 
-    it(way, async function () {
-      this.timeout(60_000)
+    it(way, async () => {
       const src = video.src.replace(service.url, url())
       // To the end, back, to the end again: the second time from whatever has been kept on the way.
       for (const time of ['first', 'second']) {

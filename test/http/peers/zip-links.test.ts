@@ -22,8 +22,7 @@ onOneBackend('Chromium downloads an archive', (start) => {
   let path: string
   let archive: Buffer
   let etag: string | undefined
-  before(async function () {
-    this.timeout(60_000)
+  before(async () => {
     service = await start()
     proxy = await cuttingProxy(service.url)
     chromium = await startChromium({ isWhole: true })

@@ -13,8 +13,7 @@ const NOISE = { type: 'gaussian', mean: 128, sigma: 40 } as const
 const SIZE = { width: 1900, height: 1300 }
 
 onOneBackend('a derivative that is evicted while a client reads it', (start) => {
-  it('aborts the response: the client never takes a partial file for the complete one', async function () {
-    this.timeout(20_000)
+  it('aborts the response: the client never takes a partial file for the complete one', async () => {
     const service = await start({ env: { ...NO_LIMITS, VARIANT_LIMIT: '1' } })
     const bytes = await sharp({ create: { ...SIZE, channels: 3, background: '#888', noise: NOISE } })
       .jpeg({ quality: 92 })

@@ -1,8 +1,7 @@
 import { expect } from 'chai'
 import type { Response } from 'express'
 import { type Asset, assetFromBytes } from '../../../src/core/bytes/asset.ts'
-import { holdResponse } from '../../../src/http/readers/held-response.ts'
-import type { Readers } from '../../../src/http/readers/readers.ts'
+import { holdResponse, type Readers } from '../../../src/http/readers/readers.ts'
 
 describe('a response whose bytes are not stored', () => {
   const asset: Asset = assetFromBytes(Buffer.alloc(1000), {

@@ -18,8 +18,7 @@ const digestOf = (bytes: Uint8Array) => createHash('sha1').update(bytes).digest(
 describe('many readers of several files', () => {
   const start = stoppedAtTheEnd(startService)
 
-  it('get the bytes of their own file at any speed, in pieces, while others disconnect', async function () {
-    this.timeout(60_000)
+  it('get the bytes of their own file at any speed, in pieces, while others disconnect', async () => {
     const service = await start({ env: NO_LIMITS })
     const files = await Promise.all(
       Array.from({ length: FILES }, async (_, i) => {

@@ -2,6 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import sharp from 'sharp'
 import { sha256 } from '../../../src/core/bytes/digest.ts'
@@ -77,6 +78,11 @@ onOneBackend('a remote image', (start) => {
   const temporary = () => readdir(join(service.dataDir, 'media')).catch(() => [])
   const get = (url: string, query = '', call: Parameters<typeof exchange>[2] = {}): Promise<Answer> =>
     exchange(service, fetchPath(client, url, { query }), call)
+  /** Waits until so many requests have arrived. What follows until they join a fetch takes no request of its own. */
+  async function joined(count: number): Promise<void> {
+    await eventually(() => expect(service.arrived()).to.equal(count))
+    await pause(50)
+  }
   afterEach('nothing is left', () => eventually(async () => expect(await temporary()).to.deep.equal([])))
 
   it('is delivered unchanged, with the headers of any delivery and none of the remote server', async () => {
@@ -125,11 +131,12 @@ onOneBackend('a remote image', (start) => {
 
   it('is fetched once for equal concurrent requests', async () => {
     const made = server.requests.length
+    const earlier = service.arrived()
     const asked = Array.from({ length: 20 }, (_, i) => get(server.url('/waits'), i % 2 ? '?w=30' : '?w=31'))
     await eventually(() => expect(waiting).to.have.length(2))
     // Those that come late join as well.
     asked.push(get(server.url('/waits'), '?w=30'))
-    await new Promise((done) => setTimeout(done, 100))
+    await joined(earlier + 21)
     for (const res of waiting) res.end(png)
     for (const { status, body } of await Promise.all(asked)) {
       expect(status).to.equal(200)
@@ -139,8 +146,10 @@ onOneBackend('a remote image', (start) => {
   })
 
   it('fails for all of them, and is fetched again by the next request', async () => {
+    const earlier = service.arrived()
     const asked = [get(server.url('/waits')), get(server.url('/waits'))]
     await eventually(() => expect(waiting).to.have.length(1))
+    await joined(earlier + 2)
     waiting[0]?.writeHead(500).end()
     for (const { status } of await Promise.all(asked)) expect(status).to.equal(502)
     const next = get(server.url('/waits'))
@@ -151,17 +160,18 @@ onOneBackend('a remote image', (start) => {
 
   it('is aborted when the last client disconnects, not the first', async () => {
     const [first, second] = [new AbortController(), new AbortController()]
+    const earlier = service.arrived()
     const left = get(server.url('/waits'), '', { signal: first.signal }).catch(() => 'left')
     const stays = get(server.url('/waits'), '', { signal: second.signal }).catch(() => 'left')
     await eventually(() => expect(waiting).to.have.length(1))
-    await new Promise((done) => setTimeout(done, 100))
+    await joined(earlier + 2)
     first.abort()
     expect(await left).to.equal('left')
-    await new Promise((done) => setTimeout(done, 100))
+    await pause(50)
     expect(waiting[0]?.destroyed).to.equal(false)
     second.abort()
     expect(await stays).to.equal('left')
-    await eventually(() => expect(waiting[0]?.destroyed).to.equal(true), { withinMs: 1000 })
+    await eventually(() => expect(waiting[0]?.destroyed).to.equal(true))
   })
 
   const sizes = { fits: { query: '?negate&f=tiff&lossless&w=200', above: 1000 } }

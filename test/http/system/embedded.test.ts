@@ -123,9 +123,7 @@ describe('the service on a disk', () => {
 
     const delivered = await uploadOne(service, { name: 'a.bin', bytes: randomBytes(5_000_000) })
     cut = delivered.s3Path
-    const error = await exchange(service, delivered.src, { signal: AbortSignal.timeout(10_000) }).catch(
-      (one) => one,
-    )
+    const error = await exchange(service, delivered.src).catch((one) => one)
     expect(error.code).to.equal('ECONNRESET')
     cut = ''
     expect((await exchange(service, '/healthz')).status).to.equal(200)

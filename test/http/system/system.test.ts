@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { createClient } from '../../../client/index.ts'
-import { isOneOfTwo, onTwoBackends } from '../../support/backends.ts'
+import { onTwoBackends } from '../../support/backends.ts'
 import { rejection } from '../../support/rejection.ts'
 import { ADMIN_PASSWORD } from '../../support/requests/admin.ts'
 import { exchange } from '../../support/requests/exchange.ts'
@@ -17,7 +17,6 @@ const SECRETS = {
 
 onTwoBackends('GET /v1/system', (start, backend) => {
   it('returns version, checks, storage, plugins and settings, and no secret', async () => {
-    expect(isOneOfTwo(backend)).to.equal(true)
     const env = { ...SECRETS, TRUST_PROXY: '10.0.0.0/8', UPLOAD_MAX_FILES: '7' }
     const service = await start({ env })
     const client = createClient({ baseUrl: service.url })
@@ -30,7 +29,7 @@ onTwoBackends('GET /v1/system', (start, backend) => {
         : { files: 's3', state: 'redis', directUploads: true },
     )
     expect(report).to.include({ status: 'ok', nodeVersion: process.versions.node })
-    expect(report.uptimeSeconds).to.be.at.least(0)
+    expect(report.uptimeSeconds).to.be.within(0, performance.now() / 1000)
     expect(report.checks).to.include({ bucket: 'ok', index: 'ok' })
     expect(report.plugins).to.deep.include({ name: 'image-resize', kind: 'transform', types: ['image'] })
     expect(report.plugins.map(({ kind }) => kind)).to.include('event')

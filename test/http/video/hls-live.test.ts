@@ -7,7 +7,7 @@ import { fileReplaced, unavailable } from '../../../src/core/problem.ts'
 import { EMBEDDED } from '../../support/backend.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
-import { eventually } from '../../support/eventually.ts'
+import { eventually, LONG_MS } from '../../support/eventually.ts'
 import { startWithSlowFfmpeg } from '../../support/media/slow-ffmpeg.ts'
 import { slowFilm } from '../../support/media/videos.ts'
 import { deleteFile, uploadOne, type WireRecord } from '../../support/requests/client.ts'
@@ -46,8 +46,7 @@ onOneBackend('an HLS stream during its transcode', (start, backend) => {
     }
     return { buckets, index: { ...index, find } }
   }
-  before(async function () {
-    this.timeout(60_000)
+  before(async () => {
     source ??= slowFilm()
     await source
     const started = await startWithSlowFfmpeg(start, 12, { env, wrapStorage })
@@ -175,7 +174,7 @@ onOneBackend('an HLS stream during its transcode', (start, backend) => {
     isIndexAway = false
     await eventually(
       async () => expect(await job(record)).to.deep.equal({ state: 'done', progress: 1, url: address }),
-      { withinMs: 120_000 },
+      { withinMs: LONG_MS },
     )
     const redirect = await get(`${record.src}?hls`)
     expect(redirect.headers).to.include({ location: address, 'cache-control': 'public, max-age=604800' })
@@ -195,8 +194,7 @@ onOneBackend('an HLS stream during its transcode', (start, backend) => {
     expect(await objectsOf(record)).to.deep.equal([])
   })
 
-  itLong('is deleted with its original, and leaves nothing', async function () {
-    this.timeout(60_000)
+  itLong('is deleted with its original, and leaves nothing', async () => {
     const record = await upload()
     const hold = held()
     const address = await playable(record)
@@ -216,8 +214,7 @@ onOneBackend('an HLS stream during its transcode', (start, backend) => {
     expect((await job(record)).status).to.equal(404)
   })
 
-  itLong('is deleted when one of its files cannot be stored', async function () {
-    this.timeout(60_000)
+  itLong('is deleted when one of its files cannot be stored', async () => {
     const record = await upload()
     const hold = held()
     const address = await playable(record)
@@ -233,8 +230,7 @@ onOneBackend('an HLS stream during its transcode', (start, backend) => {
     await deleteFile(service, record.s3PathOriginal)
   })
 
-  itLong('is read completely while it is replaced', async function () {
-    this.timeout(60_000)
+  itLong('is read completely while it is replaced', async () => {
     const record = await upload()
     const hold = held()
     const address = await playable(record)

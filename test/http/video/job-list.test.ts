@@ -150,8 +150,7 @@ onOneBackend('media jobs', (start) => {
     expect(await service.objects()).to.have.length(2)
   })
 
-  itLong('of documents do not wait for those of videos, and are in the same list', async function () {
-    this.timeout(60_000)
+  itLong('of documents do not wait for those of videos, and are in the same list', async () => {
     expect((await exchange(service, `${video.src}?w=44`)).status).to.equal(423)
     await eventually(async () => expect((await firstOf(client))?.state).to.equal('active'))
     const bytes = await readFile(join(PROJECT, 'test/corpus/files/libreoffice.odt'))

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { EMBEDDED } from '../../support/backend.ts'
 import { type StartService, stoppedAtTheEnd } from '../../support/backends.ts'
-import { eventually } from '../../support/eventually.ts'
+import { eventually, LONG_MS } from '../../support/eventually.ts'
 import { film } from '../../support/media/videos.ts'
 import { sampleOf } from '../../support/metrics.ts'
 import { newClient, uploadOne, type WireRecord } from '../../support/requests/client.ts'
@@ -117,14 +117,14 @@ describe('media jobs requested by strangers', () => {
   })
 
   itLong('come after the single job of another client', async function () {
-    this.timeout(90_000)
+    this.timeout(120_000)
     const { service, record, end, stored } = await startHeld()
     for (const width of [40, 42, 44, 46]) await ask(service, record, `w=${width}`)
     const other = await newClient(service)
     const its = await uploadOne(other, { name: 'film.mp4', bytes })
     expect((await ask(service, its, 'w=48')).status).to.equal(423)
     end()
-    await eventually(() => expect(stored).to.have.length(5), { withinMs: 60_000 })
+    await eventually(() => expect(stored).to.have.length(5), { withinMs: LONG_MS })
     expect(stored[1]).to.equal(`${its.s3PathOriginal}_w=48`)
   })
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { cp, mkdir, rm } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
-import { eventually } from '../../support/eventually.ts'
+import { eventually, LONG_MS } from '../../support/eventually.ts'
 import { PROJECT } from '../../support/service.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -19,7 +19,6 @@ const ENV = {
 }
 // An installation on a busy machine.
 const COMMAND_MS = 10 * 60_000
-const START_MS = 120_000
 
 /** The folder and the terminals of a reader, who has the packed package. */
 export interface Desk {
@@ -74,7 +73,7 @@ export async function openDesk(packed: string): Promise<Desk> {
           url = /http:\/\/(?:localhost|127\.0\.0\.1):\d+/.exec(output())?.[0] ?? ''
           if (url === '') throw new Error(`${command} has printed no address:\n${output()}`)
         },
-        { withinMs: START_MS },
+        { withinMs: LONG_MS },
       )
       return url
     },

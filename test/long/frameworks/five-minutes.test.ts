@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect } from 'chai'
 import sharp from 'sharp'
-import { eventually } from '../../support/eventually.ts'
+import { eventually, LONG_MS } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
 import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
 import { stepsOf } from '../../support/programs/how-to-page.ts'
@@ -79,8 +79,9 @@ describe('long: the guide of a framework, from an empty folder to an uploaded an
       const src = await timed('drop a picture, and see it', async () => {
         await chromium.open(url)
         const isDefined = `Boolean(document.querySelector('sluice-uploader')?.shadowRoot)`
-        const withinMs = 120_000
-        await eventually(async () => expect(await chromium.evaluate(isDefined)).to.equal(true), { withinMs })
+        await eventually(async () => expect(await chromium.evaluate(isDefined)).to.equal(true), {
+          withinMs: LONG_MS,
+        })
         await chromium.drop('sluice-uploader', [photo])
         let src = ''
         await eventually(
@@ -89,7 +90,7 @@ describe('long: the guide of a framework, from an empty folder to an uploaded an
             src = shown.src
             expect(src, shown.uploader).to.not.equal('')
           },
-          { withinMs },
+          { withinMs: LONG_MS },
         )
         return src
       })

@@ -16,8 +16,7 @@ const QUERIES = FORMATS.flatMap((f) => [
   ...(f === 'jpeg' ? [] : sized([], [`f=${f}&lossless&icc=keep`])),
 ])
 
-describe('equal requests', function () {
-  this.timeout(60_000)
+describe('equal requests', () => {
   let folder: string
   before(async () => {
     folder = await temporaryFolder()

@@ -24,9 +24,8 @@ import { context, LIMITS } from '../image/transform.ts'
 import { loadWith } from '../load/drop-ins.ts'
 import { knownAsset } from './known-asset.ts'
 
-describe('audio output', function () {
+describe('audio output', () => {
   // A test starts up to 16 processes.
-  this.timeout(60_000)
 
   let folder: string
   let transforms: readonly LoadedPlugin[]

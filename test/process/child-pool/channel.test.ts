@@ -34,14 +34,14 @@ describe('the channel between two processes', () => {
     const before = listeners()
     for (const size of [0, 1, 3_000_000, 100, 0, 2_000_000]) {
       const received = receiveFile(far, headOf(asset(size)))
-      await sendFile(near, asset(size), signal)
+      await sendFile(near, asset(size), { signal })
       expect(await readAll(await received, signal)).to.deep.equal(Buffer.alloc(size, 7))
     }
     expect(listeners()).to.deep.equal(before)
   })
 
   it('aborts a transfer when the other process ends', async () => {
-    const sent = rejection(sendFile(near, asset(50_000_000), signal))
+    const sent = rejection(sendFile(near, asset(50_000_000), { signal }))
     await once(far, 'readable')
     far.destroy()
     expect(await sent).to.be.an('error')
@@ -49,7 +49,7 @@ describe('the channel between two processes', () => {
 
   it('aborts a transfer when its signal aborts', async () => {
     const wanted = new AbortController()
-    const sent = rejection(sendFile(near, asset(50_000_000), wanted.signal))
+    const sent = rejection(sendFile(near, asset(50_000_000), { signal: wanted.signal }))
     await once(far, 'readable')
     wanted.abort(new Error('nobody waits'))
     expect(await sent).to.include({ message: 'nobody waits' })

@@ -9,7 +9,7 @@ import { type Asset, assetFromBytes, readAll } from '../../../src/core/bytes/ass
 import type { Task } from '../../../src/core/ports/children.ts'
 import { fileNotFound, Problem } from '../../../src/core/problem.ts'
 import { createPool, type Pool, type PoolOptions } from '../../../src/process/child-pool/pool.ts'
-import { eventually } from '../../support/eventually.ts'
+import { eventually, LONG_MS } from '../../support/eventually.ts'
 import type { Deed } from '../../support/programs/apart-worker.ts'
 import { builtScript } from '../../support/programs/built-script.ts'
 import { rejection } from '../../support/rejection.ts'
@@ -33,7 +33,7 @@ const isAlive = (pid: number) => {
 }
 
 const gone = (pid: number) =>
-  eventually(() => expect(isAlive(pid), `${pid} lives`).to.equal(false), { withinMs: 60_000 })
+  eventually(() => expect(isAlive(pid), `${pid} lives`).to.equal(false), { withinMs: LONG_MS })
 
 describe('a pool of child processes', function () {
   this.timeout(120_000)
@@ -155,7 +155,7 @@ describe('a pool of child processes', function () {
     it(`kills a child that uses too much memory ${what}`, async () => {
       open(limits)
       const first = await pid()
-      const error = await rejection(run({ do: 'swell', spinning }, { timeoutMs: 20_000 }))
+      const error = await rejection(run({ do: 'swell', spinning }, { timeoutMs: LONG_MS }))
       expect(error).to.be.instanceOf(Problem).that.includes({ status: 422 })
       expect(error).to.have.property('message', 'This image takes too much memory to transform.')
       await gone(first)
@@ -192,11 +192,21 @@ describe('a pool of child processes', function () {
     const left = rejection(run({ do: 'sleep' }, { signal: caller.signal }))
     const next = pid()
     caller.abort(new Error('left'))
-    expect(await left).to.have.property('message', 'left')
+    // Before the child is free.
+    expect(await Promise.race([left, first])).to.have.property('message', 'left')
     expect(await next).to.equal(Number(await readAll(await first)))
     expect(
       await rejection(run({ do: 'sleep' }, { signal: AbortSignal.abort(new Error('gone')) })),
     ).to.have.property('message', 'gone')
+  })
+
+  it('fails the tasks that wait for a child when it closes', async () => {
+    open()
+    const first = rejection(run({ do: 'sleep' }))
+    const waiting = rejection(run({ do: 'pid' }))
+    await pool.close()
+    expect(await waiting).to.have.property('message', 'the pool is closed')
+    await first
   })
 
   it('never starts more children than allowed', async () => {
@@ -218,6 +228,16 @@ describe('a pool of child processes', function () {
     }
     const made = await run({ do: 'fetch', names: ['b', 'none', 'a'] }, { asset })
     expect(String(await readAll(made))).to.equal(`${files.b}, (404 This file does not exist.), first`)
+  })
+
+  it('reports another file that cannot be opened, or ends early, as it is', async () => {
+    open()
+    const cannotOpen = { ...file(Buffer.from('x')), open: () => Promise.reject(fileNotFound()) }
+    const made = await run({ do: 'fetch', names: ['a'] }, { asset: async () => cannotOpen })
+    expect(String(await readAll(made))).to.equal('(404 This file does not exist.)')
+    const endsEarly = { ...file(Buffer.from('abc')), size: 1000 }
+    const failed = await rejection(run({ do: 'fetch', names: ['a'] }, { asset: async () => endsEarly }))
+    expect(failed).to.have.property('message').that.includes('expected 1000 bytes')
   })
 
   it('forwards the log lines of a task', async () => {

@@ -11,8 +11,7 @@ import { PROJECT } from '../../support/service.ts'
 import { itLong } from '../../support/sized.ts'
 
 /** What `own.sluice` does in this process, the built program does in its own: arguments, streams, exit codes, signals. */
-describe('the sluice program', function () {
-  this.timeout(60_000)
+describe('the sluice program', () => {
   const own = operated()
 
   const run = (...args: string[]): Promise<Ended> => sluice(args, own.env)

@@ -10,8 +10,7 @@ import { filesInBucket } from '../../support/stored/state.ts'
 
 const CRASHING = [await builtScript('crash-server')]
 
-describe('commands for a server that was killed', function () {
-  this.timeout(60_000)
+describe('commands for a server that was killed', () => {
   const own = operated()
 
   it('report it, open the folder that it has left, and continue the removal of a client after the next start', async () => {

@@ -1,4 +1,5 @@
-import { rm } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import { redisIndex } from '../../../src/adapters/file-index/redis/redis.ts'
 import { connectRedis, type RedisConnection } from '../../../src/adapters/redis/connection.ts'
@@ -17,7 +18,6 @@ import { settled } from '../../support/stored/settled.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 // A service asks every two seconds whether others have changed a client.
-const HEARD = { withinMs: 10_000 }
 
 describe('the sluice command next to servers on S3 and Redis', function () {
   this.timeout(90_000)
@@ -74,10 +74,10 @@ describe('the sluice command next to servers on S3 and Redis', function () {
 
   it('creates, changes and removes clients, and all servers know within seconds', async () => {
     const client = await sluiceJson<NewClient>(['client', 'create', '--name', 'shop'], env)
-    await eventually(async () => expect(await accepted(client)).to.deep.equal([true, true]), HEARD)
+    await eventually(async () => expect(await accepted(client)).to.deep.equal([true, true]))
 
     const fresh = await sluiceJson<NewClient>(['client', 'rotate', client.id, '--keep-old', '0s'], env)
-    await eventually(async () => expect(await accepted(client)).to.deep.equal([false, false]), HEARD)
+    await eventually(async () => expect(await accepted(client)).to.deep.equal([false, false]))
     expect(await accepted(fresh)).to.deep.equal([true, true])
 
     const [mine] = callers(fresh)
@@ -86,10 +86,8 @@ describe('the sluice command next to servers on S3 and Redis', function () {
     const widths = () =>
       Promise.all(servers.map(async ({ url }) => (await fetch(`${url}${pathname}?w=20`)).headers.get('etag')))
     await sluiceJson(['client', 'set', client.id, '--allowed-widths', '30,40'], env)
-    await eventually(
-      async () =>
-        expect(await widths()).to.satisfy((tags: string[]) => tags.every((tag) => /_w=30"$/.test(tag))),
-      HEARD,
+    await eventually(async () =>
+      expect(await widths()).to.satisfy((tags: string[]) => tags.every((tag) => /_w=30"$/.test(tag))),
     )
 
     const { code } = await sluice(['client', 'remove', client.id, '--files'], env)
@@ -102,7 +100,7 @@ describe('the sluice command next to servers on S3 and Redis', function () {
 
   it('fills an emptied Redis, and everything works as before', async () => {
     const client = await sluiceJson<NewClient>(['client', 'create', '--name', 'shop'], env)
-    await eventually(async () => expect(await accepted(client)).to.deep.equal([true, true]), HEARD)
+    await eventually(async () => expect(await accepted(client)).to.deep.equal([true, true]))
     const [mine] = callers(client)
     const [server] = servers
     if (!mine || !server) throw new Error('no server')
@@ -123,13 +121,27 @@ describe('the sluice command next to servers on S3 and Redis', function () {
 
     await redis.client.flushall()
     // The servers notice it by themselves, a few seconds later.
-    await eventually(async () => expect(await reindexedListOf(index)).to.deep.equal(before.index), HEARD)
+    await eventually(async () => expect(await reindexedListOf(index)).to.deep.equal(before.index))
     expect((await sluice(['check'], env)).code).to.equal(0)
     expect(await sluiceJson(['client', 'list'], env)).to.deep.equal(before.clients)
 
     expect((await sluice(['reindex'], env)).stdout).to.match(/^originals +2 +0 +0$/m)
     expect(await reindexedListOf(index)).to.deep.equal(before.index)
     await transform(record, 'w=10&f=webp')
+  })
+
+  it('imports only files that can be decoded, for a client whose rules require it', async () => {
+    const { id } = await sluiceJson<NewClient>(['client', 'create', '--name', 'shop'], env)
+    await sluiceJson(['client', 'set', id, '--upload-decodable', 'on'], env)
+    const folder = await temporaryFolder()
+    await writeFile(join(folder, 'whole.png'), png)
+    await writeFile(join(folder, 'part.png'), png.subarray(0, png.length / 2))
+    // 1: some were refused.
+    const { code, stdout } = await sluice(['import', folder, '--client', id, '--json'], env)
+    expect(code).to.equal(1)
+    const lines = stdout.trimEnd().split('\n')
+    expect(JSON.parse(lines.at(-1) ?? '')).to.include({ imported: 1, refused: 1 })
+    await rm(folder, { recursive: true })
   })
 
   itLong('does not print the warnings about Redis, which the servers log', async () => {
@@ -171,9 +183,6 @@ describe('the sluice command next to servers on S3 and Redis', function () {
     } finally {
       await redisServer.start()
     }
-    await eventually(
-      async () => expect(await sluiceJson<object[]>(['client', 'list'], env)).to.not.be.empty,
-      HEARD,
-    )
+    await eventually(async () => expect(await sluiceJson<object[]>(['client', 'list'], env)).to.not.be.empty)
   })
 })

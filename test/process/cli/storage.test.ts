@@ -6,8 +6,7 @@ import { sluice, sluiceJson } from '../../support/programs/sluice.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { s3Server } from '../../support/servers/s3-server.ts'
 
-describe('commands for the bucket of a client', function () {
-  this.timeout(60_000)
+describe('commands for the bucket of a client', () => {
   const own = operated()
   let png: Buffer
   before(async () => {

@@ -77,9 +77,7 @@ for (const [backend, calls] of sized(BACKENDS.slice(0, 1), BACKENDS))
         expect(most - before).to.be.at.most(ARCHIVES * (1 + sources) + calls + 2)
         expect(await peakBytes(server)).to.be.below(LIMIT_MIB * MIB)
         for (const response of responses) response.destroy()
-        await eventually(async () => expect(await openFiles(server)).to.be.at.most(before + 2 * calls), {
-          withinMs: 1000,
-        })
+        await eventually(async () => expect(await openFiles(server)).to.be.at.most(before + 2 * calls))
       })
     }
   })

@@ -27,8 +27,7 @@ function stepsOn<T>(backend: Backend, steps: Readonly<Record<string, T>>, betwee
 }
 
 for (const backend of crashedBackends(EMBEDDED, S3_REDIS))
-  describe(`a process killed while it changes files (${backend.name})`, function () {
-    this.timeout(60_000)
+  describe(`a process killed while it changes files (${backend.name})`, () => {
     const start = stoppedAtTheEnd((options) => startService({ backend, ...options }))
     let png: Buffer
     let remote: Remote

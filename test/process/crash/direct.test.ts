@@ -36,8 +36,7 @@ const FEW_STEPS = ['after bucket.joinParts piece', 'after bucket.copy original',
 const USUAL_STEPS = ['after bucket.copy original']
 
 for (const backend of crashedBackends(S3_EMBEDDED, S3_REDIS))
-  describe(`a process killed while it completes a direct upload (${backend.name})`, function () {
-    this.timeout(60_000)
+  describe(`a process killed while it completes a direct upload (${backend.name})`, () => {
     const start = stoppedAtTheEnd((options) => startService({ backend, ...options }))
     const bytes = noise(17 * 1024 ** 2)
     const crash = crashPoints(backend)

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { stoppedAtTheEnd } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
-import { eventually } from '../../support/eventually.ts'
+import { eventually, LONG_MS } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { killedAt } from '../../support/servers/crash-points.ts'
@@ -47,7 +47,7 @@ describe('a process that is killed during an upload by a signed link', function 
         if (code !== 'link_used') await pause(300)
         expect(code).to.equal('link_used')
       },
-      { withinMs: 60_000 },
+      { withinMs: LONG_MS },
     )
     const files = (await filesInBucket(dataDir)).filter((file) => !file.includes('.sluice'))
     const { findings } = await command(service, 'check')

@@ -39,8 +39,7 @@ const TITLES: Readonly<Record<Left, string>> = {
 const FEW_STEPS = ['after bucket.put redirect', 'after bucket.put record', 'after index.beginRemoval']
 
 for (const backend of crashedBackends(EMBEDDED, S3_REDIS))
-  describe(`a process killed while it moves a file (${backend.name})`, function () {
-    this.timeout(60_000)
+  describe(`a process killed while it moves a file (${backend.name})`, () => {
     const start = stoppedAtTheEnd((options) => startService({ backend, ...options }))
     let png: Buffer
     before(async () => {

@@ -33,15 +33,12 @@ describe(`${STEPS} uploads, derivations and deletes at random by three clients`,
         picture: await picture({ width: 8, height: 6 }),
       })
       // What was answered may still be stored; what a client has left in the midst of a put stays until its deadline.
-      await eventually(
-        async () => {
-          const pending = async () => (await fleet.state()).rows.filter((row) => row.endsWith(' pending'))
-          const before = await pending()
-          await pause(2000)
-          expect(await pending()).to.deep.equal(before)
-        },
-        { withinMs: 30_000 },
-      )
+      await eventually(async () => {
+        const pending = async () => (await fleet.state()).rows.filter((row) => row.endsWith(' pending'))
+        const before = await pending()
+        await pause(2000)
+        expect(await pending()).to.deep.equal(before)
+      })
       await fleet.sweptLater()
       expect(await fleet.state()).to.deep.equal(expected)
     } finally {

@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import { EMBEDDED } from '../../support/backend.ts'
 import { stoppedAtTheEnd } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
-import { eventually } from '../../support/eventually.ts'
+import { eventually, LONG_MS } from '../../support/eventually.ts'
 import { longFilm } from '../../support/media/videos.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
@@ -55,7 +55,7 @@ describe('a process that is killed while it creates a stream', function () {
             expect(`${status} ${headers['cache-control']}`).to.equal('302 public, max-age=604800')
             address = String(headers.location)
           },
-          { withinMs: 120_000 },
+          { withinMs: LONG_MS },
         )
         const names = await bundle(dataDir)
         const marks = marksOf(names)

@@ -45,8 +45,7 @@ const S3_REDIS_STEPS = [
 const USUAL_STEPS = ['within bucket.put piece', 'after bucket.put original']
 
 for (const backend of crashedBackends(EMBEDDED, S3_REDIS))
-  describe(`a process killed during a resumable upload (${backend.name})`, function () {
-    this.timeout(60_000)
+  describe(`a process killed during a resumable upload (${backend.name})`, () => {
     const start = stoppedAtTheEnd((options) => startService({ backend, ...options }))
     const { size, first: firstBytes } = backend === EMBEDDED ? SMALL : LARGE
     const bytes = noise(size)

@@ -9,8 +9,7 @@ import { type RunningServer, startProcess } from '../../support/servers/process.
 import { readState, storedState } from '../../support/stored/state.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-describe('a disk on which the index cannot grow', function () {
-  this.timeout(30_000)
+describe('a disk on which the index cannot grow', () => {
   let dataDir: string
   let server: RunningServer
   let stored: WireRecord

@@ -12,36 +12,53 @@ import { exchange } from '../../support/requests/exchange.ts'
 import { BOUNDARY, MULTIPART, multipart } from '../../support/requests/multipart.ts'
 import { type Fleet, newFleet } from '../../support/servers/fleet.ts'
 import type { RunningServer } from '../../support/servers/process.ts'
+import { startFailingCluster } from '../../support/servers/redis-cluster.ts'
+import { type AnyRedis, startRedis } from '../../support/servers/redis-server.ts'
 import { itLong, sized } from '../../support/sized.ts'
 import { storedState } from '../../support/stored/state.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const ZIPS = 4
 
-const OUTAGES = {
-  'is killed, and comes back with its data': {
-    redis: { appendOnly: true },
-    begin: ({ redis }: Fleet) => redis.stop(),
-    end: ({ redis }: Fleet) => redis.start(),
-  },
-  'is killed, and comes back empty': {
-    redis: {},
-    begin: ({ redis }: Fleet) => redis.stop(),
-    end: ({ redis }: Fleet) => redis.start(),
-  },
-  'is frozen, and continues': {
-    redis: {},
-    begin: async ({ redis }: Fleet) => redis.freeze(),
-    end: async ({ redis }: Fleet) => redis.thaw(),
-  },
+const KILLED = {
+  begin: ({ redis }: Fleet) => redis.stop(),
+  end: ({ redis }: Fleet) => redis.start(),
+}
+const FROZEN = {
+  begin: async ({ redis }: Fleet) => redis.freeze(),
+  end: async ({ redis }: Fleet) => redis.thaw(),
 }
 
+interface Outage {
+  redis: () => Promise<AnyRedis>
+  begin(fleet: Fleet): Promise<void>
+  end(fleet: Fleet): Promise<void>
+}
+
+const OUTAGES: Record<string, Outage> = {
+  'Redis is frozen, and continues': { redis: () => startRedis(), ...FROZEN },
+  'Redis is killed, and comes back with its data': {
+    redis: () => startRedis({ appendOnly: true }),
+    ...KILLED,
+  },
+  'Redis is killed, and comes back empty': { redis: () => startRedis(), ...KILLED },
+  // A node of several: redis-failover.test.ts.
+  'Redis Cluster is frozen, and continues': { redis: () => startFailingCluster(), ...FROZEN },
+  'Redis Cluster is killed, and comes back with its data': {
+    redis: () => startFailingCluster({ appendOnly: true }),
+    ...KILLED,
+  },
+  'Redis Cluster is killed, and comes back empty': { redis: () => startFailingCluster(), ...KILLED },
+}
+
+// Only a Redis Cluster has several of them.
+const PARTITIONED = { INDEX_PARTITIONS: '64' }
+
 // How a connection fails: ../../adapters/redis/connection.test.ts. How an emptied Redis is filled: ../cli/shared.test.ts.
-const TRIED = Object.entries(OUTAGES).slice(sized(2, 0))
+const TRIED = Object.entries(OUTAGES).slice(0, sized(1, undefined))
 
 for (const [what, outage] of TRIED) {
-  describe(`a web process whose Redis ${what}`, function () {
-    this.timeout(60_000)
+  describe(`a web process whose ${what}`, () => {
     let folder: string
     let fleet: Fleet
     let server: RunningServer
@@ -56,6 +73,7 @@ for (const [what, outage] of TRIED) {
         files: 'disk',
         redis: outage.redis,
         env: {
+          ...PARTITIONED,
           PLUGINS_DIR: plugins,
           LOG_LEVEL: 'info',
           ZIP_RATE_LIMIT: String(ZIPS),
@@ -219,9 +237,7 @@ for (const [what, outage] of TRIED) {
   })
 }
 
-describe('a web process that starts while Redis is down', function () {
-  this.timeout(60_000)
-
+describe('a web process that starts while Redis is down', () => {
   it('delivers stored files, and serves all other requests when Redis is available', async () => {
     const fleet = await newFleet({ files: 'disk' })
     try {
@@ -252,18 +268,16 @@ describe('a web process that starts while Redis is down', function () {
   })
 })
 
-describe('work in progress when Redis goes down', function () {
-  this.timeout(60_000)
+describe('work in progress when Redis, or a Redis Cluster, goes down', () => {
   const bytes = Buffer.alloc(100_000, 'sluice ')
 
-  const outages = {
-    'is killed': { begin: ({ redis }: Fleet) => redis.stop(), end: ({ redis }: Fleet) => redis.start() },
-    'is frozen': {
-      begin: async ({ redis }: Fleet) => redis.freeze(),
-      end: async ({ redis }: Fleet) => redis.thaw(),
-    },
+  const outages: Record<string, Outage> = {
+    'Redis is killed': { redis: () => startRedis({ appendOnly: true }), ...KILLED },
+    'Redis is frozen': { redis: () => startRedis(), ...FROZEN },
+    'a Redis Cluster is killed': { redis: () => startFailingCluster({ appendOnly: true }), ...KILLED },
+    'a Redis Cluster is frozen': { redis: () => startFailingCluster(), ...FROZEN },
   }
-  for (const [what, outage] of Object.entries(outages).slice(sized(1, 0))) {
+  for (const [what, outage] of Object.entries(outages)) {
     itLong(
       `and ${what}: a derivative is delivered, an upload is a 503 in time, and a sweep cleans up`,
       async () => {
@@ -271,8 +285,8 @@ describe('work in progress when Redis goes down', function () {
         const plugins = await pluginFolder({ 'slow.js': slow(join(folder, 'transforms')) })
         const fleet = await newFleet({
           files: 'disk',
-          redis: { appendOnly: true },
-          env: { PLUGINS_DIR: plugins },
+          redis: outage.redis,
+          env: { ...PARTITIONED, PLUGINS_DIR: plugins },
         })
         try {
           const server = await fleet.start()

@@ -11,8 +11,7 @@ import { itLong } from '../../support/sized.ts'
 
 const MIB = 1024 ** 2
 
-describe('a full file system', function () {
-  this.timeout(60_000)
+describe('a full file system', () => {
   let disk: SmallDisk
   let env: Record<string, string>
   let server: RunningServer

@@ -5,6 +5,7 @@ import { inTime } from '../../support/promised.ts'
 import { type Answer, exchange } from '../../support/requests/exchange.ts'
 import { begin, offsetAt, patch, recordIn, tus } from '../../support/requests/tus.ts'
 import { type Fleet, newFleet } from '../../support/servers/fleet.ts'
+import { startRedis } from '../../support/servers/redis-server.ts'
 import { s3Proxy } from '../../support/servers/s3-proxy.ts'
 import { s3Server } from '../../support/servers/s3-server.ts'
 import { itLong } from '../../support/sized.ts'
@@ -44,7 +45,7 @@ describe('a resumable upload during an outage', function () {
   })
 
   itLong('is a 503 in time, and resumes when Redis is back', async () => {
-    fleet = await newFleet({ files: 'disk', redis: { appendOnly: true } })
+    fleet = await newFleet({ files: 'disk', redis: () => startRedis({ appendOnly: true }) })
     const server = await fleet.start()
     const png = await picture()
     const address = await begin(server, png.length)

@@ -9,8 +9,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 const OWNER = 4321
 const OTHER = 4322
 
-describe('a start on a data folder that cannot be written to', function () {
-  this.timeout(60_000)
+describe('a start on a data folder that cannot be written to', () => {
   let disk: SmallDisk
   let folder: string
   before(async () => {

@@ -37,8 +37,7 @@ const WATCH_MODULES = (() => {
   return urlOf(`import { register } from 'node:module'; register(${JSON.stringify(urlOf(hooks))})`)
 })()
 
-describe('the server process', function () {
-  this.timeout(60_000)
+describe('the server process', () => {
   let folder: string
   beforeEach(async () => {
     folder = await temporaryFolder()
@@ -291,7 +290,7 @@ describe('the server process', function () {
     const env = await redisEnv(7300)
     await inRedis(env.REDIS_URL ?? '', (redis) => redis.set('{sluice}:layout', 3))
     const { code, output } = await runToEnd({ ...env, DATA_DIR: folder }, [])
-    await emptyRedis(7300)
+    await emptyRedis(env.REDIS_URL ?? '')
     expect(code).to.equal(1)
     expect(output).to.include('layout 3 of a newer version')
   })

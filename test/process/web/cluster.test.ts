@@ -8,8 +8,7 @@ import { itLong } from '../../support/sized.ts'
 const CLUSTERED = [await builtScript('clustered')]
 
 /** The primary process with processes that do not load the service; processes.test.ts has those that do. */
-describe('the primary of several web processes', function () {
-  this.timeout(60_000)
+describe('the primary of several web processes', () => {
   const running = new Set<Running>()
   afterEach(() => {
     for (const { child } of running) child.kill('SIGKILL')
@@ -31,7 +30,7 @@ describe('the primary of several web processes', function () {
     const [killed = 0] = await childrenOf(server.pid)
     process.kill(killed, 'SIGKILL')
     const waits = () => [...server.output().matchAll(/"restartMs":(\d+)/g)].map(([, ms]) => Number(ms))
-    await eventually(() => expect(waits()).to.deep.equal([1000, 2000, 4000]), { withinMs: 30_000 })
+    await eventually(() => expect(waits()).to.deep.equal([1000, 2000, 4000]))
     expect(server.output()).to.include('a web process has exited; it is replaced')
   })
 
@@ -44,7 +43,7 @@ describe('the primary of several web processes', function () {
     expect(await childrenOf(server.pid)).to.have.members(workers)
     server.child.kill('SIGINT')
     expect(await server.ended).to.equal(0)
-    await untilEnded(workers, { withinMs: 2000 })
+    await untilEnded(workers)
     for (const pid of workers) await untilPrinted(server, `signal SIGINT ${pid}`)
     expect(server.output()).to.not.include('it is replaced').and.not.include('sluice: ')
   })
@@ -55,7 +54,7 @@ describe('the primary of several web processes', function () {
     const workers = await childrenOf(server.pid)
     server.child.kill('SIGTERM')
     expect(await server.ended).to.equal(0)
-    await untilEnded(workers, { withinMs: 2000 })
+    await untilEnded(workers)
     for (const pid of workers) await untilPrinted(server, `signal SIGTERM ${pid}`)
   })
 
@@ -77,7 +76,7 @@ describe('the primary of several web processes', function () {
     process.kill(workers[0] ?? 0, 'SIGKILL')
     expect(await server.ended, server.output()).to.equal(1)
     expect(server.output()).to.include('sluice: a web process exited').and.not.include('Sluice is ready')
-    await untilEnded(workers, { withinMs: 2000 })
+    await untilEnded(workers)
   })
 
   it('exits without an error when it is stopped while the processes start', async () => {
@@ -87,7 +86,7 @@ describe('the primary of several web processes', function () {
     expect(workers).to.have.length(2)
     server.child.kill('SIGTERM')
     expect(await server.ended, server.output()).to.equal(0)
-    await untilEnded(workers, { withinMs: 2000 })
+    await untilEnded(workers)
     expect(server.output()).to.not.include('sluice: ')
   })
 })

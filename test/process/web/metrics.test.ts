@@ -18,8 +18,7 @@ const HEALTH = { route: '/healthz', status: '200' }
 const ask = (server: RunningServer) => exchange(server, '/healthz', { headers: { Connection: 'close' } })
 
 // Those of several processes: processes.test.ts.
-describe('metrics of a process', function () {
-  this.timeout(60_000)
+describe('metrics of a process', () => {
   let dataDir: string
   beforeEach(async () => {
     dataDir = await temporaryFolder()

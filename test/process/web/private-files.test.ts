@@ -7,8 +7,7 @@ import { type RunningServer, run, startProcess } from '../../support/servers/pro
 import { PROJECT } from '../../support/service.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-describe('the files of a data folder', function () {
-  this.timeout(60_000)
+describe('the files of a data folder', () => {
   let folder: string
   let server: RunningServer | undefined
   beforeEach(async () => {

@@ -2,7 +2,7 @@ import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ListObjectsV2Command } from '@aws-sdk/client-s3'
 import { expect } from 'chai'
-import { eventually } from '../../support/eventually.ts'
+import { eventually, LONG_MS } from '../../support/eventually.ts'
 import { slowFfmpeg } from '../../support/media/slow-ffmpeg.ts'
 import { film, probed, video } from '../../support/media/videos.ts'
 import { ADMIN_PASSWORD, signedIn } from '../../support/requests/admin.ts'
@@ -59,7 +59,7 @@ describe('workers', function () {
     const job = new URL(String(jsonOf(await get('f=webm')).job)).pathname
     const told = async () => jsonOf(await exchange(web, job))
     const untilHalfMade = () =>
-      eventually(async () => expect((await told()).progress).to.be.above(0), { withinMs: 60_000 })
+      eventually(async () => expect((await told()).progress).to.be.above(0), { withinMs: LONG_MS })
 
     // No other process can run it.
     expect(jsonOf(await get('f=webm&wait=1'))).to.include({ status: 423, progress: 0 })
@@ -80,9 +80,9 @@ describe('workers', function () {
     expect(await killed.ended).to.equal('SIGKILL')
 
     const last = await worker()
-    await eventually(async () => expect((await told()).state).to.equal('done'), { withinMs: 90_000 })
+    await eventually(async () => expect((await told()).state).to.equal('done'), { withinMs: LONG_MS })
     // The encoder of the killed worker notices its end within a second.
-    await eventually(async () => expect(await encoders()).to.deep.equal([]), { withinMs: 5_000 })
+    await eventually(async () => expect(await encoders()).to.deep.equal([]))
     expect(await readdir(media)).to.deep.equal([])
     const made = await get('f=webm')
     expect(made.status).to.equal(200)
@@ -156,7 +156,7 @@ describe('workers', function () {
         }
         await eventually(
           async () => expect((await get(query)).headers['cache-control']).to.include('max-age=604800'),
-          { withinMs: 90_000 },
+          { withinMs: LONG_MS },
         )
         for (const playlist of named(await get(pathname)))
           expect((await get(playlist)).body.toString()).to.match(/#EXT-X-ENDLIST\n$/)

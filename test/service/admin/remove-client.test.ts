@@ -29,9 +29,8 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 type Other = Caller & { id: string }
 
 for (const backend of [EMBEDDED, S3_REDIS])
-  describe(`removing a client (${backend.name})`, function () {
+  describe(`removing a client (${backend.name})`, () => {
     // On Redis each waits until other processes must have heard of it.
-    this.timeout(60_000)
     const start = stoppedAtTheEnd((options) => startService({ backend, ...options }))
     let service: Service
     let other: Other

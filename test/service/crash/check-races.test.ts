@@ -26,8 +26,7 @@ onTwoOrEveryBackend('check and reindex during a live service', (start, _, itOnce
     await work()
   }
 
-  before(async function () {
-    this.timeout(60_000)
+  before(async () => {
     png = await picture()
     service = await start({
       wrapStorage: ({ buckets, index }) => ({
@@ -99,8 +98,7 @@ onTwoOrEveryBackend('check and reindex during a live service', (start, _, itOnce
     ).to.deep.equal([])
   }
 
-  it('report nothing while files are uploaded, transformed and deleted', async function () {
-    this.timeout(60_000)
+  it('report nothing while files are uploaded, transformed and deleted', async () => {
     let working = true
     const traffic = async () => {
       for (let round = 0; round < ROUNDS; round += 1) {
@@ -130,8 +128,7 @@ onTwoOrEveryBackend('check and reindex during a live service', (start, _, itOnce
     expect(between).to.equal(undefined)
   })
 
-  itUsuallyOnce('restore nothing that is deleted while the index is filled', async function () {
-    this.timeout(60_000)
+  itUsuallyOnce('restore nothing that is deleted while the index is filled', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const files = await Promise.all(Array.from({ length: FILES }, upload))
       await Promise.all(files.map(({ path }) => transform(path, 20)))

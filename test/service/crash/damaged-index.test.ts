@@ -12,8 +12,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const COUNT = 30
 
-describe('a damaged embedded index', function () {
-  this.timeout(30_000)
+describe('a damaged embedded index', () => {
   let filled: string
   let dataDir: string
   let records: WireRecord[]

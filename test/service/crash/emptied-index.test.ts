@@ -17,8 +17,7 @@ onTwoOrEveryBackend('an index that is emptied in the middle', (start) => {
   /** In the place of the bucket, for one step. */
   let change: (bucket: Bucket) => Partial<Bucket> = () => ({})
 
-  before(async function () {
-    this.timeout(60_000)
+  before(async () => {
     png = await picture()
     service = await start({ wrapStorage: wrapBuckets((bucket) => change(bucket)) })
     // The comparison of a new index with the bucket would index an object whose upload is still to fail.

@@ -96,8 +96,7 @@ describe('an index that has lost its last steps', () => {
   })
 })
 
-describe('a Redis that comes back with an older snapshot', function () {
-  this.timeout(60_000)
+describe('a Redis that comes back with an older snapshot', () => {
   let redis: RedisServer
   let service: Service
   before(async () => {

@@ -21,8 +21,7 @@ onTwoOrEveryBackend('an upload whose last step the index has lost', (start) => {
   let finishUpload: (index: FileIndex) => FileIndex['finishUpload'] = (index) => index.finishUpload
   let change: (bucket: Bucket) => Partial<Bucket> = () => ({})
 
-  before(async function () {
-    this.timeout(60_000)
+  before(async () => {
     png = await picture()
     service = await start({
       wrapStorage: (storage: Storage) => {

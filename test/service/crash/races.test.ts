@@ -92,7 +92,7 @@ onTwoOrEveryBackend('races', (start, backend) => {
     const second = await start({ dataDir, wrapStorage })
     // While the bucket is too slow to be asked in time, a read takes what the bucket alone says.
     const read = async () => expect((await fetch(second.url + new URL(src).pathname)).status).to.equal(404)
-    await eventually(read, { withinMs: 20_000 })
+    await eventually(read)
     expect((await deleteFile(second, s3PathOriginal)).status).to.equal(404)
     await second.stop({ keepData: true })
     expect(await backend.state(dataDir)).to.deep.equal({ files: [], rows: [] })

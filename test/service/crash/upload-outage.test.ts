@@ -142,5 +142,5 @@ describe('an upload during an outage of the bucket', () => {
     expect(entry?.original.state).to.equal('stored')
     expect(await service.objects()).to.have.length(2)
     expect(await told()).to.deep.equal(['original.stored'])
-  }).timeout(10_000)
+  }).timeout(60_000)
 })

@@ -28,8 +28,7 @@ onTwoBackends('check and reindex', (start, _, itOnce) => {
   before(async () => {
     png = await picture()
   })
-  beforeEach(async function () {
-    this.timeout(60_000)
+  beforeEach(async () => {
     service = await start()
     storage = service.storage
     client = { id: 'first', token: service.tokens.clientToken }

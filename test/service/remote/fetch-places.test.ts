@@ -47,6 +47,7 @@ describe('slots for fetches', () => {
   it('are released', () => {
     for (let i = 0; i < 10; i += 1) {
       fill(4, () => of({ address: '192.0.2.1' }))
+      expect(() => take(of({ address: '192.0.2.1' }))).to.throw()
       for (const give of held.splice(0)) give()
     }
   })

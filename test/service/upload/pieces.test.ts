@@ -127,8 +127,7 @@ describe('the pieces of a resumable upload', () => {
   })
 
   for (const isChecked of [false, true])
-    it(`are few, and tiny pieces cost little, ${isChecked ? 'with' : 'without'} checksums`, async function () {
-      this.timeout(30_000)
+    it(`are few, and tiny pieces cost little, ${isChecked ? 'with' : 'without'} checksums`, async () => {
       const put = { bytes: 0 }
       const counting: Bucket = Object.assign(Object.create(bucket), {
         async put(...[key, source, options]: Parameters<Bucket['put']>) {

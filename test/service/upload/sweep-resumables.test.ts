@@ -29,14 +29,17 @@ onTwoBackends('abandoned resumable uploads', (start, backend, itOnce) => {
 
   const left = async () => (await service.objects()).filter((key) => key.includes('.sluice/tus/'))
   const sweep = () => command(service, 'sweep', {})
+  /** Whether an upload that began at this time has not expired yet. On a slow machine, it may have. */
+  const isValid = (begunAt: number) => Date.now() < begunAt + EXPIRE_SECONDS * 1000
   const first = () => service.storage.buckets.of({ id: 'first', token: '' })
 
-  itUsuallyOnce('are deleted with all their bytes when they have expired, and not before', async function () {
-    this.timeout(30_000)
+  itUsuallyOnce('are deleted with all their bytes when they have expired, and not before', async () => {
+    const begunAt = Date.now()
     const address = await begin(service, png.length)
     await patch(service, address, { offset: 0, body: png.subarray(0, 50) })
     await sweep()
-    expect(await left()).to.have.lengthOf(2)
+    const kept = await left()
+    if (isValid(begunAt)) expect(kept).to.have.lengthOf(2)
     await pause(EXPIRE_SECONDS * 1000)
     expect((await tus(service, address, { method: 'HEAD' })).status).to.equal(410)
     expect((await patch(service, address, { offset: 50, body: png.subarray(50) })).status).to.equal(410)
@@ -45,12 +48,13 @@ onTwoBackends('abandoned resumable uploads', (start, backend, itOnce) => {
     expect((await tus(service, address, { method: 'HEAD' })).status).to.equal(404)
   })
 
-  itUsuallyOnce('return the stored record for the same time, and the original remains', async function () {
-    this.timeout(30_000)
+  itUsuallyOnce('return the stored record for the same time, and the original remains', async () => {
+    const begunAt = Date.now()
     const address = await begin(service, png.length)
     const { src } = recordIn(await patch(service, address, { offset: 0, body: png }))
     await sweep()
-    expect((await tus(service, address)).status).to.equal(200)
+    const { status } = await tus(service, address)
+    if (isValid(begunAt)) expect(status).to.equal(200)
     await pause(EXPIRE_SECONDS * 1000)
     await sweep()
     expect(await left()).to.deep.equal([])
@@ -58,8 +62,8 @@ onTwoBackends('abandoned resumable uploads', (start, backend, itOnce) => {
     expect((await exchange(service, src)).status).to.equal(200)
   })
 
-  itUsuallyOnce('are deleted when they have expired complete and refused, and not before', async function () {
-    this.timeout(30_000)
+  itUsuallyOnce('are deleted when they have expired complete and refused, and not before', async () => {
+    const begunAt = Date.now()
     const address = await begin(service, png.length)
     const ref = { clientId: 'first', id: address.slice(-22) }
     const record = await readResumable(first(), ref)
@@ -70,7 +74,8 @@ onTwoBackends('abandoned resumable uploads', (start, backend, itOnce) => {
     const { key } = resumablePiece(ref, { start: 0, end: png.length })
     await first().put(key, Readable.from([png]), { mediaType: 'a/b' })
     await sweep()
-    expect(await left()).to.have.lengthOf(2)
+    const kept = await left()
+    if (isValid(begunAt)) expect(kept).to.have.lengthOf(2)
     await pause(EXPIRE_SECONDS * 1000)
     await sweep()
     expect(await left()).to.deep.equal([])
@@ -78,13 +83,14 @@ onTwoBackends('abandoned resumable uploads', (start, backend, itOnce) => {
 
   itUsuallyOnce(
     'are no files when they are complete parts, and are deleted when they have expired',
-    async function () {
-      this.timeout(30_000)
+    async () => {
+      const begunAt = Date.now()
       const address = await begin(service, png.length, { headers: { 'Upload-Concat': 'partial' } })
       await patch(service, address, { offset: 0, body: png })
-      const before = (await service.objects()).length
+      const before = await service.objects()
       await sweep()
-      expect((await service.objects()).length).to.equal(before)
+      const kept = await service.objects()
+      if (isValid(begunAt)) expect(kept).to.deep.equal(before)
       await pause(EXPIRE_SECONDS * 1000)
       await sweep()
       expect(await left()).to.deep.equal([])
@@ -133,8 +139,7 @@ onTwoBackends('abandoned resumable uploads', (start, backend, itOnce) => {
       expect((await command(service, name)).findings, name).to.deep.equal([])
   })
 
-  it('are deleted with their client', async function () {
-    this.timeout(60_000)
+  it('are deleted with their client', async () => {
     const other = await newClient(service)
     const address = await begin(other, png.length)
     await patch(other, address, { offset: 0, body: png.subarray(0, 50) })
@@ -146,8 +151,7 @@ onTwoBackends('abandoned resumable uploads', (start, backend, itOnce) => {
   })
 
   if (backend.name.startsWith('S3'))
-    it('leave no multipart uploads in S3', async function () {
-      this.timeout(30_000)
+    it('leave no multipart uploads in S3', async () => {
       const address = await begin(service, 30_000_000)
       const id = address.slice(-22)
       // Its process died in the middle of a large request with a checksum, which is kept as a whole or not at all.

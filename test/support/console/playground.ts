@@ -55,4 +55,4 @@ export async function snippet(page: Page, kind: string): Promise<string> {
 
 /** Waits for a result with these dimensions, as `400 × 300`. */
 export const rendered = (page: Page, dimensions: string) =>
-  eventually(async () => expect(await fact(page, 'Dimensions')).to.equal(dimensions), { withinMs: 20_000 })
+  eventually(async () => expect(await fact(page, 'Dimensions')).to.equal(dimensions))

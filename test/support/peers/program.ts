@@ -60,7 +60,7 @@ export async function startProgram({
     await rm(folder, { recursive: true, force: true })
   }
   try {
-    if (port !== undefined) await eventually(() => connected(port), { withinMs: 20_000 })
+    if (port !== undefined) await eventually(() => connected(port))
   } catch (error) {
     await stop()
     throw new Error(`${name} does not listen on ${port}; it says:\n${said}`, { cause: error })

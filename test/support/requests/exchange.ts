@@ -4,6 +4,9 @@ import { connect, type Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import type { Service } from '../service.ts'
 
+// For a slow machine. A test that fails ends then.
+const PATIENCE_MS = 45_000
+
 /** An answer that has come to its end. */
 export interface Answer {
   status: number
@@ -62,26 +65,28 @@ export async function openSocket({ url }: Pick<Service, 'url'>): Promise<Socket>
   return socket
 }
 
-/** Writes these bytes on a new connection and reads until the server closes it, or for `withinMs`. */
-export async function sendBytes(
-  service: Pick<Service, 'url'>,
-  bytes: string | Uint8Array,
-  { withinMs = 5000 } = {},
-): Promise<string> {
+/** Writes these bytes on a new connection and reads until the server closes it. */
+export async function sendBytes(service: Pick<Service, 'url'>, bytes: string | Uint8Array): Promise<string> {
   const socket = await openSocket(service)
-  const answer = received(socket, withinMs)
+  const answer = received(socket)
   socket.write(bytes)
   return answer
 }
 
-/** All that comes on a connection until its end, as Latin-1. */
-export async function received(socket: Socket, withinMs = 5000): Promise<string> {
+/** All that comes on a connection until its end, as Latin-1. @throws when it does not end */
+export async function received(socket: Socket): Promise<string> {
   const chunks: Buffer[] = []
-  const over = setTimeout(() => socket.destroy(), withinMs)
+  let isOver = false
+  const over = setTimeout(() => {
+    isOver = true
+    socket.destroy()
+  }, PATIENCE_MS)
   socket.on('data', (chunk) => chunks.push(chunk))
   socket.on('error', () => {})
   // Not `once` of node:events, which fails with the error of a reset or of a write after the other side's end.
   await new Promise((closed) => socket.once('close', closed))
   clearTimeout(over)
-  return Buffer.concat(chunks).toString('latin1')
+  const text = Buffer.concat(chunks).toString('latin1')
+  if (isOver) throw new Error(`the server has not closed the connection, after ${text.slice(-500)}`)
+  return text
 }

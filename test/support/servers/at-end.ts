@@ -11,8 +11,7 @@ export function atEnd(end: () => Promise<unknown>): void {
   if (lane) lane.atEnd(end)
   else if (typeof after === 'undefined') process.once('beforeExit', end)
   else
-    after('stop the shared servers', async function () {
-      this.timeout(30_000)
+    after('stop the shared servers', async () => {
       await end()
     })
 }

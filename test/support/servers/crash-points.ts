@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import pLimit from 'p-limit'
 import { type Backend, EMBEDDED } from '../backend.ts'
-import { eventually } from '../eventually.ts'
+import { eventually, LONG_MS } from '../eventually.ts'
 import { builtScript } from '../programs/built-script.ts'
 import type { Caller } from '../requests/client.ts'
 import { SMALL_RESERVE } from '../service.ts'
@@ -26,7 +26,6 @@ export interface CrashPoint<T> {
 /** Registers a test for a point. */
 export type CrashTest = <T = undefined>(title: string, point: CrashPoint<T>) => void
 
-const REACHED_WITHIN_MS = 60_000
 const STARTS_AT_ONCE = 4
 const PAUSE_MS = 500
 const PROGRAM = await builtScript('crash-services')
@@ -46,7 +45,7 @@ export function crashPoints(
   let places: Array<{ dataDir: string; prepared: unknown }> = []
 
   before('kill a process at each step', async function () {
-    this.timeout(3 * REACHED_WITHIN_MS)
+    this.timeout(3 * LONG_MS)
     // Forty starts at once keep this process busy for longer than a call to Redis may take.
     const limit = pLimit(STARTS_AT_ONCE)
     places = await limit.map(points, async ({ prepare }) => {
@@ -148,7 +147,7 @@ export async function killedAt(lives: readonly Life[]): Promise<void> {
           const missing = numbers.filter((number) => !reached.has(number))
           expect(missing.map((number) => lives[number]?.step)).to.deep.equal([])
         },
-        { withinMs: REACHED_WITHIN_MS },
+        { withinMs: LONG_MS },
       )
     }
     running.child.kill('SIGKILL')
@@ -168,7 +167,7 @@ function stopped(running: Running): Set<number> {
 
 /** On a busy machine a call to Redis may take too long: a request that fails before the step, or has a 5xx, is sent again. */
 async function hasSucceededInTime(work: () => Promise<unknown>, isReached: () => boolean): Promise<boolean> {
-  const until = Date.now() + REACHED_WITHIN_MS
+  const until = Date.now() + LONG_MS
   while (!(await hasSucceeded(work))) {
     if (isReached() || Date.now() > until) return false
     await pause(PAUSE_MS)
@@ -197,7 +196,7 @@ async function listening({ output, child }: Running, count: number): Promise<Map
         urls.set(Number(number), `http://127.0.0.1:${port}`)
       expect(urls.size, output()).to.equal(count)
     },
-    { withinMs: REACHED_WITHIN_MS },
+    { withinMs: LONG_MS },
   )
   return urls
 }

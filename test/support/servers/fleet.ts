@@ -4,15 +4,15 @@ import { startService } from '../service.ts'
 import { withClock } from '../stored/clock.ts'
 import { filesInBucket, type State } from '../stored/state.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
-import { inRedis, rowsIn } from './on-redis.ts'
+import { envOn, rowsIn, waitingForLocks } from './on-redis.ts'
 import { objectsInS3, s3Env } from './on-s3.ts'
 import { type Running, type RunningServer, run, type Start, startProcess } from './process.ts'
-import { type RedisServer, type RedisServerOptions, startRedis } from './redis-server.ts'
+import { type AnyRedis, startRedis } from './redis-server.ts'
 import type { S3Server } from './s3-server.ts'
 
 /** What web processes share: their own Redis, and their own place in S3 or on disk. */
 export interface Fleet {
-  redis: RedisServer
+  redis: AnyRedis
   /** Of all its processes. */
   env: Readonly<Record<string, string>>
   /** Starts a process of the built server, or of another script, and waits until it answers. */
@@ -38,7 +38,8 @@ export interface FleetOptions {
   s3?: S3Server
   /** Where S3 is reached, when not straight. */
   endpoint?: string
-  redis?: RedisServerOptions
+  /** Starts the Redis. Default: one server, which writes nothing to its disk. */
+  redis?: () => Promise<AnyRedis>
   /** More of the environment, of all processes. */
   env?: Readonly<Record<string, string>>
 }
@@ -50,18 +51,15 @@ export async function newFleet({
   files = 'S3',
   s3,
   endpoint,
-  redis: redisOptions,
+  redis: startsRedis = () => startRedis(),
   env: more = {},
 }: FleetOptions = {}): Promise<Fleet> {
-  const redis = await startRedis(redisOptions)
+  const redis = await startsRedis()
   const folder = await temporaryFolder()
   const prefix = basename(folder)
   const env = {
     DATA_DIR: folder,
-    REDIS_URL: redis.url,
-    CLIENT_TOKEN: 'pub_of_all_processes',
-    SECRET_CLIENT_TOKEN: 'sec_of_all_processes',
-    APP_SECRET: 'the-app-secret-of-all-processes-of-the-tests',
+    ...envOn(redis.url),
     ...(files === 'S3' ? await s3Env(prefix, s3) : {}),
     ...(endpoint ? { AWS_ENDPOINT_URL_S3: endpoint } : {}),
     ...more,
@@ -82,14 +80,9 @@ export async function newFleet({
     },
     state: async () => ({
       files: files === 'S3' ? await objectsInS3(prefix, s3) : await filesInBucket(folder),
-      rows: await inRedis(redis.url, rowsIn),
+      rows: await rowsIn(redis.url),
     }),
-    waiting: () =>
-      inRedis(redis.url, async (client) => {
-        let count = 0
-        for (const name of await client.keys('{sluice}:lock:*:waiters')) count += await client.zcard(name)
-        return count
-      }),
+    waiting: () => waitingForLocks(redis.url),
     async sweptLater(ms = LONGEST_LEASE_MS) {
       const service = await startService({ env, dataDir: folder, wrapStorage: withClock({ aheadMs: ms }) })
       await service.app.sweep()

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { setTimeout as pause } from 'node:timers/promises'
+import { expect } from 'chai'
+import { eventually } from '../eventually.ts'
 
 /** The processes that a process has started and that still run: proc(5). */
 export async function childrenOf(pid: number): Promise<number[]> {
@@ -13,14 +14,10 @@ export async function isRunning(pid: number): Promise<boolean> {
   return status !== '' && !/^State:\sZ/m.test(status)
 }
 
-/** Waits until all of these processes have exited. @returns the time in milliseconds @throws after `withinMs` */
-export async function untilEnded(pids: readonly number[], { withinMs = 10_000 } = {}): Promise<number> {
-  const from = performance.now()
-  for (;;) {
-    const running = (await Promise.all(pids.map(isRunning))).filter(Boolean)
-    const ms = performance.now() - from
-    if (running.length === 0) return ms
-    if (ms > withinMs) throw new Error(`${running.length} of the processes ${pids} still run after ${ms} ms`)
-    await pause(20)
-  }
+/** Waits until all of these processes have exited. */
+export function untilEnded(pids: readonly number[]): Promise<void> {
+  return eventually(async () => {
+    const running = await Promise.all(pids.map(async (pid) => ((await isRunning(pid)) ? [pid] : [])))
+    expect(running.flat(), 'still run').to.deep.equal([])
+  })
 }

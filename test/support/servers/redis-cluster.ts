@@ -1,10 +1,12 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import slotOf from 'cluster-key-slot'
 import { Redis } from 'ioredis'
+import { tagOf } from '../../../src/adapters/redis/keyspaces.ts'
 import { eventually } from '../eventually.ts'
 import type { LocalCertificate } from './certificate.ts'
 import { freePort } from './free-port.ts'
-import { type RedisServer, startRedis } from './redis-server.ts'
+import { type AnyRedis, type RedisServer, startRedis } from './redis-server.ts'
 
 /** A Redis Cluster of this run alone. */
 export interface RedisCluster {
@@ -12,39 +14,57 @@ export interface RedisCluster {
   readonly url: string
   /** The primaries at the start, in the order of their slots; then a replica of each, if there are replicas. */
   readonly nodes: readonly RedisServer[]
+  /** The number of the primary that has a keyspace at the start, from 0 to {@link PRIMARIES} (exclusive). */
+  primaryOf(keyspace: number): number
   /** Asks a node. */
   ask(node: RedisServer, ...command: [string, ...Array<string | number>]): Promise<unknown>
   /** Moves slots with their keys, the first ones of a node, while the cluster works. */
   move(options: { from: RedisServer; to: RedisServer; slots: number }): Promise<void>
-  /** Resolves when all running nodes agree that all slots are served. */
+  /** Resolves when all nodes agree that all slots are served. */
   settled(): Promise<void>
+  /** Resolves when all nodes except for a lost one agree that others serve all slots. */
+  replaced(lost: RedisServer): Promise<void>
   remove(): Promise<void>
 }
 
 const SLOTS = 16_384
-const PRIMARIES = 3
+/** The number of primaries. */
+export const PRIMARIES = 3
 
 /**
  * Starts three primaries. A replica takes over about two seconds after its primary has stopped.
  *
+ * @param options.nodeTimeoutMs `cluster-node-timeout`. By default, a node without replicas does not count as failed when it waits for the
+ *   CPU on a busy machine
+ * @param options.appendOnly see {@link RedisServerOptions}
  * @param options.tls speaks only TLS; then {@link RedisCluster.move} does not work
  */
 export async function startRedisCluster({
   isReplicated = false,
+  nodeTimeoutMs = isReplicated ? 1000 : 30_000,
+  appendOnly = false,
   tls,
 }: {
   isReplicated?: boolean
+  nodeTimeoutMs?: number
+  appendOnly?: boolean
   tls?: LocalCertificate
 } = {}): Promise<RedisCluster> {
-  // Without replicas, a node that waits for the CPU on a busy machine must not count as failed.
-  const timeout = isReplicated ? '1000' : '30000'
   const start = async () => {
     const bus = await freePort()
     const server = await startRedis({
+      appendOnly,
       tls,
       options: [
         ...(tls ? ['--tls-cluster', 'yes'] : []),
-        ...['--cluster-enabled', 'yes', '--cluster-port', `${bus}`, '--cluster-node-timeout', timeout],
+        ...[
+          '--cluster-enabled',
+          'yes',
+          '--cluster-port',
+          `${bus}`,
+          '--cluster-node-timeout',
+          `${nodeTimeoutMs}`,
+        ],
         ...['--repl-diskless-sync-delay', '0', '--cluster-replica-validity-factor', '0'],
       ],
     })
@@ -70,6 +90,7 @@ export async function startRedisCluster({
   const cluster: RedisCluster = {
     url: `${tls ? 'rediss' : 'redis'}+cluster://127.0.0.1:${nodes.at(-1)?.port},127.0.0.1:${first.server.port}`,
     nodes,
+    primaryOf: (keyspace) => Math.floor(slotOf(tagOf(keyspace)) / width),
     ask,
     async move({ from, to, slots }) {
       const [one, other] = [await ask(from, 'CLUSTER', 'MYID'), await ask(to, 'CLUSTER', 'MYID')].map(String)
@@ -84,6 +105,16 @@ export async function startRedisCluster({
           const info = String(await ask(node, 'CLUSTER', 'INFO'))
           if (!info.includes('cluster_state:ok') || !info.includes(`cluster_known_nodes:${nodes.length}`))
             throw new Error(info)
+        }
+      })
+    },
+    async replaced(lost) {
+      await eventually(async () => {
+        for (const node of nodes.filter((one) => one !== lost)) {
+          const slots = (await ask(node, 'CLUSTER', 'SLOTS')) as Array<[number, number, [string, number]]>
+          const isServed = String(await ask(node, 'CLUSTER', 'INFO')).includes('cluster_state:ok')
+          if (!isServed || slots.some(([, , [, port]]) => port === lost.port))
+            throw new Error('the node has not been replaced yet')
         }
       })
     },
@@ -108,4 +139,26 @@ export async function startRedisCluster({
     throw error
   }
   return cluster
+}
+
+/** Starts a cluster without replicas whose nodes fail together. */
+export async function startFailingCluster(options: { appendOnly?: boolean } = {}): Promise<AnyRedis> {
+  const { url, nodes, settled, remove } = await startRedisCluster(options)
+  return {
+    url,
+    freeze() {
+      for (const node of nodes) node.freeze()
+    },
+    thaw() {
+      for (const node of nodes) node.thaw()
+    },
+    async stop() {
+      await Promise.all(nodes.map((node) => node.stop()))
+    },
+    async start() {
+      await Promise.all(nodes.map((node) => node.start()))
+      await settled()
+    },
+    remove,
+  }
 }

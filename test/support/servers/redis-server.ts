@@ -22,6 +22,9 @@ export interface RedisServer {
   remove(): Promise<void>
 }
 
+/** A Redis, or a Redis Cluster whose nodes fail together. */
+export type AnyRedis = Omit<RedisServer, 'port'>
+
 export interface RedisServerOptions {
   /** Every write is on disk before it is answered; survives {@link RedisServer.stop}. */
   appendOnly?: boolean

@@ -13,10 +13,13 @@ export function breakable(): {
   readonly open: number
   /** Those that were ever opened. */
   readonly opened: number
+  /** Those that were closed before their end, without an abort: as a source is whose reader is idle for too long. */
+  readonly idled: number
 } {
   const broken = new Map<number, (asset: Asset, bytes: Readable) => Readable>()
   let open = 0
   let opened = 0
+  const unfinished: Array<AbortSignal | undefined> = []
   const wrap = (asset: Asset): Asset => ({
     ...asset,
     async open(options) {
@@ -25,6 +28,7 @@ export function breakable(): {
       opened += 1
       bytes.once('close', () => {
         open -= 1
+        if (!bytes.readableEnded) unfinished.push(options?.signal)
       })
       return broken.get(asset.size)?.(asset, bytes) ?? bytes
     },
@@ -43,6 +47,9 @@ export function breakable(): {
     },
     get opened() {
       return opened
+    },
+    get idled() {
+      return unfinished.filter((signal) => !signal?.aborted).length
     },
   }
 }

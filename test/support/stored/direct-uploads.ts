@@ -15,6 +15,7 @@ export interface Begun {
     start: number
     size: number
   }>
+  missingBytes: number
 }
 
 /** The smallest part that S3 accepts, in bytes. */
@@ -23,6 +24,12 @@ export const PART_BYTES = 5 * 1024 ** 2
 /** For `wrapBuckets`: direct uploads have parts of {@link PART_BYTES}, so that a file of several parts is small. */
 export const inSmallParts = ({ permitPut }: Bucket): Partial<Bucket> =>
   permitPut ? { permitPut: (key, options) => permitPut(key, { ...options, partBytes: PART_BYTES }) } : {}
+
+/** For `wrapBuckets`: as {@link inSmallParts}, and the requests for the parts are signed one by one. */
+export const oneByOne = ({ permitPut }: Bucket): Partial<Bucket> =>
+  permitPut
+    ? { permitPut: (key, options) => permitPut(key, { ...options, partBytes: PART_BYTES, putsMax: 1 }) }
+    : {}
 
 /** Begins a direct upload. A `link` in the body authorizes in place of the secret. */
 export function askDirect({ url, tokens }: Caller, body: object): Promise<Answer> {

@@ -1,8 +1,8 @@
 import * as Dialog from '@radix-ui/react-dialog'
 import { Command } from 'cmdk'
 import { Search } from 'lucide-react'
-import { LAYOUT } from '../../texts/layout.ts'
 import { Keys } from '../../ui/badge.tsx'
+import { LAYOUT } from '../texts.ts'
 import { useAllCommands } from './commands.ts'
 import { keysOf } from './shortcuts.ts'
 

@@ -1,6 +1,6 @@
-import { LAYOUT } from '../../texts/layout.ts'
 import { Keys } from '../../ui/badge.tsx'
 import { Dialog } from '../../ui/overlays/dialog.tsx'
+import { LAYOUT } from '../texts.ts'
 import { useAllCommands } from './commands.ts'
 import { keysOf } from './shortcuts.ts'
 

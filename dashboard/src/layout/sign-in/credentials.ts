@@ -1,6 +1,7 @@
 import { WELCOME } from '../../texts/session/welcome.ts'
 
-const PASSWORD_MIN = 10
+/** Characters of a new password. */
+export const PASSWORD_MIN = 10
 const PASSWORD_MAX = 256
 
 /** What is wrong with an email address. The service checks it again. */
@@ -11,7 +12,7 @@ export function emailError(email: string): string | undefined {
 /** What is wrong with a new password, and with its repetition if it was entered twice. */
 export function passwordError(password: string, repeated = password): string | undefined {
   const { length } = [...password]
-  if (length < PASSWORD_MIN) return WELCOME.passwordShort
-  if (length > PASSWORD_MAX) return WELCOME.passwordLong
+  if (length < PASSWORD_MIN) return WELCOME.passwordShort(PASSWORD_MIN)
+  if (length > PASSWORD_MAX) return WELCOME.passwordLong(PASSWORD_MAX)
   return password === repeated ? undefined : WELCOME.different
 }

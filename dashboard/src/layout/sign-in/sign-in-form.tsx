@@ -1,10 +1,11 @@
-import { type FormEvent, useRef, useState } from 'react'
+import { useRef, useState } from 'react'
 import { type Session, SluiceError } from '../../../../client/index.ts'
 import { sluice } from '../../api/clients.ts'
 import { organisationLabel, organisationUrl } from '../../api/organisation.ts'
 import { SIGN_IN } from '../../texts/session/sign-in.ts'
 import { Button } from '../../ui/button.tsx'
 import { Field, Input, PasswordInput } from '../../ui/forms/field.tsx'
+import { Form } from '../../ui/forms/form.tsx'
 import { Notice } from '../../ui/states.tsx'
 
 /** Email address and password, or the password of the operator. */
@@ -41,12 +42,8 @@ export function SignInForm({
       setBusy(false)
     }
   }
-  const onSubmit = (event: FormEvent) => {
-    event.preventDefault()
-    void submit()
-  }
   return (
-    <form onSubmit={onSubmit} noValidate className="flex flex-col gap-4">
+    <Form onSubmit={submit}>
       {organisationLabel && <OrganisationButton label={organisationLabel} from={from} />}
       {!isOperator && (
         <Field label={SIGN_IN.email} error={isTried && !email.trim() && SIGN_IN.emailMissing}>
@@ -89,7 +86,7 @@ export function SignInForm({
       >
         {isOperator ? SIGN_IN.withEmail : SIGN_IN.withoutEmail}
       </button>
-    </form>
+    </Form>
   )
 }
 

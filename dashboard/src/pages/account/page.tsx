@@ -3,7 +3,6 @@ import { useState } from 'react'
 import { useSession } from '../../api/session.ts'
 import { THEMES } from '../../layout/account-menu.tsx'
 import { useSignOut } from '../../layout/sign-in/sign-out.ts'
-import { ACCOUNT } from '../../texts/session/account.ts'
 import { Button } from '../../ui/button.tsx'
 import { formatTime } from '../../ui/format.ts'
 import { Segmented } from '../../ui/forms/choices.tsx'
@@ -12,6 +11,7 @@ import { Card, Page } from '../../ui/page.tsx'
 import { setTheme, useTheme } from '../../ui/theme.ts'
 import { PasswordForm } from './password-form.tsx'
 import { ProfileForm } from './profile-form.tsx'
+import { ACCOUNT } from './texts.ts'
 
 /** Name, password, appearance and sessions of the signed-in member. */
 export function AccountPage() {

@@ -1,16 +1,17 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { SluiceError } from '../../../../client/index.ts'
 import { sluice } from '../../api/clients.ts'
 import { sessionQuery, useSession } from '../../api/session.ts'
-import { passwordError } from '../../layout/sign-in/credentials.ts'
-import { ACCOUNT } from '../../texts/session/account.ts'
+import { PASSWORD_MIN, passwordError } from '../../layout/sign-in/credentials.ts'
 import { SIGN_IN } from '../../texts/session/sign-in.ts'
 import { WELCOME } from '../../texts/session/welcome.ts'
 import { Button } from '../../ui/button.tsx'
 import { Field, PasswordInput } from '../../ui/forms/field.tsx'
+import { Form } from '../../ui/forms/form.tsx'
 import { toast } from '../../ui/overlays/toast.tsx'
 import { Notice } from '../../ui/states.tsx'
+import { ACCOUNT } from './texts.ts'
 
 /** The current password and a new one. */
 export function PasswordForm() {
@@ -30,13 +31,12 @@ export function PasswordForm() {
     },
   })
   const nextError = passwordError(next)
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     setTried(true)
     if (current && !nextError) change.mutate()
   }
   return (
-    <form onSubmit={submit} noValidate className="flex flex-col gap-4">
+    <Form onSubmit={submit}>
       {/* For password managers. */}
       <input type="text" name="username" autoComplete="username" value={member.email ?? ''} readOnly hidden />
       <Field label={ACCOUNT.current} error={isTried && !current && ACCOUNT.currentMissing}>
@@ -46,7 +46,7 @@ export function PasswordForm() {
           onChange={(event) => setCurrent(event.target.value)}
         />
       </Field>
-      <Field label={ACCOUNT.next} hint={WELCOME.passwordHint} error={isTried && nextError}>
+      <Field label={ACCOUNT.next} hint={WELCOME.passwordHint(PASSWORD_MIN)} error={isTried && nextError}>
         <PasswordInput
           autoComplete="new-password"
           value={next}
@@ -59,7 +59,7 @@ export function PasswordForm() {
           {ACCOUNT.change}
         </Button>
       </div>
-    </form>
+    </Form>
   )
 }
 

@@ -1,14 +1,15 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { sluice } from '../../api/clients.ts'
 import { sessionQuery, useSession } from '../../api/session.ts'
 import { COMMON } from '../../texts/common.ts'
 import { MEMBERS } from '../../texts/members.ts'
-import { ACCOUNT } from '../../texts/session/account.ts'
 import { Button } from '../../ui/button.tsx'
 import { Field, Input } from '../../ui/forms/field.tsx'
+import { Form } from '../../ui/forms/form.tsx'
 import { toast } from '../../ui/overlays/toast.tsx'
 import { Notice } from '../../ui/states.tsx'
+import { ACCOUNT } from './texts.ts'
 
 /** The name, which the member may change. Email address and role are changed by owners. */
 export function ProfileForm() {
@@ -23,12 +24,11 @@ export function ProfileForm() {
     },
   })
   const isEmpty = !name.trim()
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     if (!isEmpty) save.mutate()
   }
   return (
-    <form onSubmit={submit} noValidate className="flex flex-col gap-4">
+    <Form onSubmit={submit}>
       <Field label={ACCOUNT.name} error={isEmpty && ACCOUNT.nameMissing}>
         <Input
           name="name"
@@ -59,6 +59,6 @@ export function ProfileForm() {
           {COMMON.save}
         </Button>
       </div>
-    </form>
+    </Form>
   )
 }

@@ -2,12 +2,12 @@ import { Info } from 'lucide-react'
 import type { AuditEntry } from '../../../../client/index.ts'
 import { useSession } from '../../api/session.ts'
 import { nameOf } from '../../layout/client-switcher.tsx'
-import { AUDIT } from '../../texts/audit.ts'
 import { Avatar } from '../../ui/badge.tsx'
 import { IconButton } from '../../ui/button.tsx'
 import { formatAgo, formatTime } from '../../ui/format.ts'
 import { Popover } from '../../ui/overlays/popover.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
+import { AUDIT } from './texts.ts'
 
 /** Changes, each as a sentence. */
 export function AuditTable({ entries }: { entries: readonly AuditEntry[] }) {

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import type { Client } from '../../../../client/index.ts'
 import { sluice } from '../../api/clients.ts'
 import { nameOf } from '../../layout/client-switcher.tsx'
@@ -10,6 +10,7 @@ import { Button } from '../../ui/button.tsx'
 import { CopyField } from '../../ui/copy-button.tsx'
 import { Checkbox } from '../../ui/forms/choices.tsx'
 import { Field, Input } from '../../ui/forms/field.tsx'
+import { Form } from '../../ui/forms/form.tsx'
 import { FormDialog } from '../../ui/overlays/form-dialog.tsx'
 import { toast } from '../../ui/overlays/toast.tsx'
 import { Card } from '../../ui/page.tsx'
@@ -27,14 +28,13 @@ export function SettingsPart({ client }: { client: Client }) {
       await reload()
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     save.mutate()
   }
   return (
     <div className="flex flex-col gap-5">
       <Card>
-        <form onSubmit={submit} noValidate className="flex flex-col gap-4">
+        <Form onSubmit={submit}>
           <Field label={CLIENTS.name} hint={CLIENTS.nameHint} error={save.error?.message}>
             <Input autoComplete="off" value={name} onChange={(event) => setName(event.target.value)} />
           </Field>
@@ -47,7 +47,7 @@ export function SettingsPart({ client }: { client: Client }) {
           >
             {COMMON.save}
           </Button>
-        </form>
+        </Form>
       </Card>
       <Card title={CLIENTS.id}>
         <CopyField value={client.id} label={CLIENTS.copyId} />

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { ChevronRight } from 'lucide-react'
 import { Fragment } from 'react'
 import { useClient } from '../../api/session.ts'
-import { FILES } from '../../texts/files.ts'
+import { FILES } from './texts.ts'
 
 /** The folders above the current one, as links, and its own name as the heading of the page. */
 export function Breadcrumbs({ folder }: { folder: string }) {

@@ -1,8 +1,8 @@
 import { clsx } from 'clsx'
 import type { SystemReport } from '../../../../client/index.ts'
-import { HEALTH } from '../../texts/health.ts'
 import { Dot } from '../../ui/badge.tsx'
 import { Card } from '../../ui/page.tsx'
+import { HEALTH } from './texts.ts'
 
 type Check = keyof SystemReport['checks']
 

@@ -1,7 +1,7 @@
 import type { SystemReport } from '../../../../client/index.ts'
-import { HEALTH } from '../../texts/health.ts'
 import { formatTime } from '../../ui/format.ts'
 import { Card } from '../../ui/page.tsx'
+import { HEALTH } from './texts.ts'
 
 /** Versions, uptime and kinds of storage. */
 export function About({

@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { RefreshCw } from 'lucide-react'
 import { sluice } from '../../api/clients.ts'
-import { HEALTH } from '../../texts/health.ts'
 import { Button } from '../../ui/button.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
@@ -11,6 +10,7 @@ import { About } from './facts.tsx'
 import { Plugins } from './plugins.tsx'
 import { Settings } from './settings.tsx'
 import { Status } from './status.tsx'
+import { HEALTH } from './texts.ts'
 
 const POLL_MS = 15_000
 

@@ -1,7 +1,7 @@
 import type { SystemReport } from '../../../../client/index.ts'
-import { HEALTH } from '../../texts/health.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Card } from '../../ui/page.tsx'
+import { HEALTH } from './texts.ts'
 
 type Plugin = SystemReport['plugins'][number]
 

@@ -1,11 +1,11 @@
 import { Search } from 'lucide-react'
 import { useState } from 'react'
 import type { SystemReport } from '../../../../client/index.ts'
-import { HEALTH } from '../../texts/health.ts'
 import { Segmented } from '../../ui/forms/choices.tsx'
 import { Input } from '../../ui/forms/field.tsx'
 import { Card } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
+import { HEALTH } from './texts.ts'
 import { formatSetting } from './values.ts'
 
 type Setting = SystemReport['settings'][number]

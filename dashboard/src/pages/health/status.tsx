@@ -1,7 +1,7 @@
 import { clsx } from 'clsx'
 import { CircleAlert, CircleCheck, CircleX } from 'lucide-react'
 import type { SystemReport } from '../../../../client/index.ts'
-import { HEALTH } from '../../texts/health.ts'
+import { HEALTH } from './texts.ts'
 import { formatClock } from './values.ts'
 
 const LOOKS = {

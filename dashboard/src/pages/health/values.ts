@@ -1,5 +1,5 @@
-import { HEALTH } from '../../texts/health.ts'
 import { formatBytes, formatNumber } from '../../ui/format.ts'
+import { HEALTH } from './texts.ts'
 
 const clock = new Intl.DateTimeFormat('en', { timeStyle: 'medium' })
 

@@ -3,11 +3,11 @@ import { useState } from 'react'
 import type { ListedJob } from '../../../../client/index.ts'
 import { reachable } from '../../api/base.ts'
 import { useClient } from '../../api/session.ts'
-import { JOBS } from '../../texts/jobs.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { copyText } from '../../ui/copy-button.tsx'
 import { Menu } from '../../ui/overlays/menu.tsx'
 import { toast } from '../../ui/overlays/toast.tsx'
+import { JOBS } from './texts.ts'
 import { useFileName } from './use-file-name.ts'
 
 const LINK_SECONDS = 3600

@@ -1,8 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query'
 import type { ListedJob } from '../../../../client/index.ts'
 import { useClient } from '../../api/session.ts'
-import { JOBS } from '../../texts/jobs.ts'
 import { toast } from '../../ui/overlays/toast.tsx'
+import { JOBS } from './texts.ts'
 
 /** Retries and removes jobs, says so, and loads the lists again. */
 export function useJobChanges(): {

@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useClient } from '../../api/session.ts'
-import { PLAYGROUND } from '../../texts/playground.ts'
 import { Page } from '../../ui/page.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
 import { ErrorState } from '../../ui/states.tsx'
@@ -9,6 +8,7 @@ import { isTransformable } from './catalog.ts'
 import { FileChoice } from './choose/file-choice.tsx'
 import { NotTransformable } from './choose/not-transformable.tsx'
 import { parametersQuery } from './queries.ts'
+import { PLAYGROUND } from './texts.ts'
 import { Workbench } from './workbench.tsx'
 
 /** Tries the transformations of a file. The address has the key of the file, and its parameters. */

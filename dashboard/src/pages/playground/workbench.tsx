@@ -3,7 +3,6 @@ import { ImageUp } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import type { FileWithDerivatives, ParameterLists } from '../../../../client/index.ts'
 import { useClient } from '../../api/session.ts'
-import { PLAYGROUND } from '../../texts/playground.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/overlays/dialog.tsx'
 import { Card, Page } from '../../ui/page.tsx'
@@ -16,6 +15,7 @@ import { RenderError } from './preview/request.ts'
 import { useResult } from './preview/use-result.ts'
 import { Snippets } from './snippets/snippets.tsx'
 import { queryOf, useValues } from './state.ts'
+import { PLAYGROUND } from './texts.ts'
 
 /** The playground of one file: preview, parameters, and code. */
 export function Workbench({ file, lists }: { file: FileWithDerivatives; lists: ParameterLists }) {

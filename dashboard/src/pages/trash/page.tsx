@@ -4,7 +4,6 @@ import { RotateCcw, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import type { FileReport, ListedFile } from '../../../../client/index.ts'
 import { useClient, useMay } from '../../api/session.ts'
-import { TRASH } from '../../texts/trash.ts'
 import { Button } from '../../ui/button.tsx'
 import { formatNumber } from '../../ui/format.ts'
 import { ConfirmDialog } from '../../ui/overlays/dialog.tsx'
@@ -13,6 +12,7 @@ import { Card, Page } from '../../ui/page.tsx'
 import { SkeletonRows } from '../../ui/skeleton.tsx'
 import { EmptyState, ErrorState } from '../../ui/states.tsx'
 import { TrashTable } from './table.tsx'
+import { TRASH } from './texts.ts'
 
 const PAGE = 200
 // Files of one request that deletes permanently.

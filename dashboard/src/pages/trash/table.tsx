@@ -1,10 +1,10 @@
 import { RotateCcw, Trash2 } from 'lucide-react'
 import type { ListedFile } from '../../../../client/index.ts'
-import { TRASH } from '../../texts/trash.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { formatAgo, formatBytes, formatTime } from '../../ui/format.ts'
 import { Checkbox } from '../../ui/forms/choices.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
+import { TRASH } from './texts.ts'
 
 /** The deleted files, with what can be done with each of them. */
 export function TrashTable({

@@ -1,6 +1,5 @@
 import { ChartColumn, Table2 } from 'lucide-react'
 import { useCallback, useMemo, useState } from 'react'
-import { USAGE } from '../../texts/usage.ts'
 import { Segmented } from '../../ui/forms/choices.tsx'
 import { Card } from '../../ui/page.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
@@ -8,6 +7,7 @@ import { Chart, Swatch } from './chart.tsx'
 import { longDay } from './period.ts'
 import type { Series } from './plot.ts'
 import { type ClientUsage, formatShort, formatValue, type Metric, valuesOf } from './report.ts'
+import { USAGE } from './texts.ts'
 
 /** One measure by day, of all clients together or of some, as a chart or as a table. */
 export function ChartCard({

@@ -1,10 +1,10 @@
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import type uPlot from 'uplot'
-import { USAGE } from '../../texts/usage.ts'
 import { useTheme } from '../../ui/theme.ts'
 import { colourOf } from './colours.ts'
 import { longDay, today } from './period.ts'
 import { drawPlot, leftOf, moveTo, type Series } from './plot.ts'
+import { USAGE } from './texts.ts'
 
 /** A chart by day. The arrow keys move through the days, and screen readers read the values of each. */
 export function Chart({

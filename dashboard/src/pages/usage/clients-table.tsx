@@ -1,5 +1,4 @@
 import { useState } from 'react'
-import { USAGE } from '../../texts/usage.ts'
 import { formatBytes, formatNumber, formatPercent } from '../../ui/format.ts'
 import { Checkbox } from '../../ui/forms/choices.tsx'
 import { Card } from '../../ui/page.tsx'
@@ -7,6 +6,7 @@ import { type Column, Table } from '../../ui/table.tsx'
 import { Swatch } from './chart.tsx'
 import { COLOURS_MAX } from './colours.ts'
 import { type ClientUsage, cacheRate, formatValue, type Metric } from './report.ts'
+import { USAGE } from './texts.ts'
 
 const ORDERS: Record<string, (client: ClientUsage) => number | string> = {
   name: ({ name }) => name.toLowerCase(),

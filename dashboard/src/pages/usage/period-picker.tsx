@@ -1,8 +1,8 @@
 import { useState } from 'react'
-import { USAGE } from '../../texts/usage.ts'
 import { Segmented } from '../../ui/forms/choices.tsx'
 import { Input } from '../../ui/forms/field.tsx'
 import { DAYS_MAX, dayAfter, lastDays, lengthOf, type Period, today } from './period.ts'
+import { USAGE } from './texts.ts'
 
 type Choice = keyof typeof USAGE.periods
 

@@ -1,6 +1,5 @@
 import * as ToggleGroup from '@radix-ui/react-toggle-group'
 import { clsx } from 'clsx'
-import { USAGE } from '../../texts/usage.ts'
 import { formatPercent } from '../../ui/format.ts'
 import {
   cacheRate,
@@ -11,6 +10,7 @@ import {
   type Metric,
   type Totals,
 } from './report.ts'
+import { USAGE } from './texts.ts'
 
 /** The totals of the period. Each chooses what the chart shows. */
 export function Tiles({

@@ -5,7 +5,7 @@ import type {
   Webhooks,
 } from '../../../../client/index.ts'
 import { nameOf } from '../../layout/client-switcher.tsx'
-import { WEBHOOKS } from '../../texts/webhooks.ts'
+import { WEBHOOKS } from './texts.ts'
 
 /** Whose deliveries the page shows: those of all clients, for owners, or of one. */
 export interface Scope {

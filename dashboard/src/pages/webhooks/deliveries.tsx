@@ -1,7 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Webhook } from 'lucide-react'
 import { useState } from 'react'
-import { WEBHOOKS } from '../../texts/webhooks.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/page.tsx'
 import { SkeletonRows } from '../../ui/skeleton.tsx'
@@ -9,6 +8,7 @@ import { EmptyState, ErrorState } from '../../ui/states.tsx'
 import { filterOf, type Scope, type Selection } from './data.ts'
 import { DeliveryDrawer } from './delivery-drawer.tsx'
 import { DeliveriesTable } from './table.tsx'
+import { WEBHOOKS } from './texts.ts'
 
 const PAGE = 50
 // Each refresh loads all pages that are shown.

@@ -1,7 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { RotateCw } from 'lucide-react'
 import type { WebhookDeliveryWithPayload } from '../../../../client/index.ts'
-import { WEBHOOKS } from '../../texts/webhooks.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { CopyField } from '../../ui/copy-button.tsx'
@@ -12,6 +11,7 @@ import { SkeletonRows } from '../../ui/skeleton.tsx'
 import { ErrorState } from '../../ui/states.tsx'
 import { receiverName, type Scope } from './data.ts'
 import { DeliveryStatus } from './table.tsx'
+import { WEBHOOKS } from './texts.ts'
 
 // While the next attempt is due, and after a replay.
 const POLL_MS = 2000

@@ -1,10 +1,10 @@
 import type { WebhookReceiverList } from '../../../../client/index.ts'
 import { useMay, useSession } from '../../api/session.ts'
 import { nameOf } from '../../layout/client-switcher.tsx'
-import { WEBHOOKS } from '../../texts/webhooks.ts'
 import { Segmented } from '../../ui/forms/choices.tsx'
 import { Select } from '../../ui/forms/select.tsx'
 import { receiverName, type Selection } from './data.ts'
+import { WEBHOOKS } from './texts.ts'
 
 const PERIODS = Object.entries(WEBHOOKS.periods).map(([value, label]) => ({
   value: value as Selection['period'],

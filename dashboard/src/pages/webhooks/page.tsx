@@ -6,7 +6,6 @@ import { firstClient } from '../../api/last-client.ts'
 import { useMay, useSession } from '../../api/session.ts'
 import { nameOf } from '../../layout/client-switcher.tsx'
 import { CLIENTS } from '../../texts/clients.ts'
-import { WEBHOOKS } from '../../texts/webhooks.ts'
 import { Button } from '../../ui/button.tsx'
 import { Select } from '../../ui/forms/select.tsx'
 import { toast } from '../../ui/overlays/toast.tsx'
@@ -19,6 +18,7 @@ import { Filters } from './filters.tsx'
 import { Receivers } from './receivers.tsx'
 import { ReplayDialog } from './replay-dialog.tsx'
 import { TestDialog } from './test-dialog.tsx'
+import { WEBHOOKS } from './texts.ts'
 
 const EVERYTHING: Selection = {
   status: 'all',

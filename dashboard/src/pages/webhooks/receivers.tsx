@@ -1,11 +1,11 @@
 import { Webhook } from 'lucide-react'
 import type { WebhookReceiverList } from '../../../../client/index.ts'
 import { useMay } from '../../api/session.ts'
-import { WEBHOOKS } from '../../texts/webhooks.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Card } from '../../ui/page.tsx'
 import { EmptyState } from '../../ui/states.tsx'
 import { receiverName } from './data.ts'
+import { WEBHOOKS } from './texts.ts'
 
 /** The receivers, each with the events that it gets. */
 export function Receivers({ receivers }: WebhookReceiverList) {

@@ -1,9 +1,9 @@
 import { useState } from 'react'
-import { WEBHOOKS } from '../../texts/webhooks.ts'
 import { Checkbox } from '../../ui/forms/choices.tsx'
 import { ConfirmDialog } from '../../ui/overlays/dialog.tsx'
 import { toast } from '../../ui/overlays/toast.tsx'
 import { filterOf, type Scope, type Selection } from './data.ts'
+import { WEBHOOKS } from './texts.ts'
 
 /** Sends the selected deliveries that have failed again, and also those that wait for their next attempt if it is chosen. */
 export function ReplayDialog({

@@ -1,10 +1,10 @@
 import type { WebhookDelivery } from '../../../../client/index.ts'
 import { useSession } from '../../api/session.ts'
-import { WEBHOOKS } from '../../texts/webhooks.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 import { formatAgo, formatTime } from '../../ui/format.ts'
 import { type Column, Table } from '../../ui/table.tsx'
 import { clientName, receiverName } from './data.ts'
+import { WEBHOOKS } from './texts.ts'
 
 const TONES: Readonly<Record<string, Tone>> = { delivered: 'success', failed: 'danger', pending: 'warning' }
 

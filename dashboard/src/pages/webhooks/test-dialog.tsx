@@ -1,9 +1,9 @@
 import type { WebhookTest } from '../../../../client/index.ts'
-import { WEBHOOKS } from '../../texts/webhooks.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/overlays/dialog.tsx'
 import { receiverName } from './data.ts'
+import { WEBHOOKS } from './texts.ts'
 
 /** The response of each receiver to a test event. */
 export function TestDialog({ outcome, onClose }: { outcome: WebhookTest; onClose: () => void }) {

@@ -1,11 +1,12 @@
 import { useMutation } from '@tanstack/react-query'
-import { type FormEvent, useRef, useState } from 'react'
+import { useRef, useState } from 'react'
 import type { MemberLink, Session } from '../../../../client/index.ts'
 import { sluice } from '../../api/clients.ts'
-import { emailError, passwordError } from '../../layout/sign-in/credentials.ts'
+import { emailError, PASSWORD_MIN, passwordError } from '../../layout/sign-in/credentials.ts'
 import { WELCOME } from '../../texts/session/welcome.ts'
 import { Button } from '../../ui/button.tsx'
 import { Field, Input, PasswordInput } from '../../ui/forms/field.tsx'
+import { Form } from '../../ui/forms/form.tsx'
 import { Notice } from '../../ui/states.tsx'
 
 /** Email address, name and password. The address of an invitation is fixed. */
@@ -41,15 +42,14 @@ export function WelcomeForm({
       }),
     onSuccess: onSignedIn,
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     setTried(true)
     if (Object.values(errors).every((error) => error === undefined)) return use.mutate()
     // The first wrong field, as soon as it is marked.
     setTimeout(() => form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus())
   }
   return (
-    <form ref={form} onSubmit={submit} noValidate className="flex flex-col gap-4">
+    <Form ref={form} onSubmit={submit}>
       <Field label={WELCOME.email} error={isTried && errors.email}>
         <Input
           type="email"
@@ -71,7 +71,11 @@ export function WelcomeForm({
           />
         </Field>
       )}
-      <Field label={WELCOME.password} hint={WELCOME.passwordHint} error={isTried && errors.password}>
+      <Field
+        label={WELCOME.password}
+        hint={WELCOME.passwordHint(PASSWORD_MIN)}
+        error={isTried && errors.password}
+      >
         <PasswordInput
           name="password"
           autoComplete="new-password"
@@ -91,6 +95,6 @@ export function WelcomeForm({
       <Button type="submit" look="primary" size="large" isBusy={use.isPending}>
         {WELCOME[purpose].submit}
       </Button>
-    </form>
+    </Form>
   )
 }

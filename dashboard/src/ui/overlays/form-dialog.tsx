@@ -1,6 +1,7 @@
 import { type ReactNode, useId } from 'react'
 import { COMMON } from '../../texts/common.ts'
 import { Button } from '../button.tsx'
+import { Form } from '../forms/form.tsx'
 import { Notice } from '../states.tsx'
 import { Dialog, type DialogProps } from './dialog.tsx'
 
@@ -46,18 +47,10 @@ export function FormDialog({
         </>
       }
     >
-      <form
-        id={form}
-        noValidate={noValidate}
-        className="flex flex-col gap-4"
-        onSubmit={(event) => {
-          event.preventDefault()
-          void onSubmit()
-        }}
-      >
+      <Form id={form} noValidate={noValidate ?? false} onSubmit={onSubmit}>
         {children}
         {error && <Notice tone="danger">{error}</Notice>}
-      </form>
+      </Form>
     </Dialog>
   )
 }

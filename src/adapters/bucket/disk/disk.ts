@@ -28,6 +28,8 @@ export interface DiskBucketOptions {
   urlOf(key: ObjectKey, client: Pick<Client, 'token'>): string
   /** The reserve on the same disk. Ordinary puts do not use it. */
   reserve?: DiskReserve
+  /** Nothing is created, so that the disk may be read-only. Default: false. */
+  isReadOnly?: boolean
   /** How small files are read. Default: by the kind of the disk. */
   quick?: QuickReads
 }
@@ -41,12 +43,15 @@ export async function diskBuckets({
   folder,
   urlOf,
   reserve = NO_RESERVE,
+  isReadOnly = false,
   ...given
 }: DiskBucketOptions): Promise<Buckets> {
   const temporary = join(folder, '.tmp')
-  await mkdir(temporary, { recursive: true, mode: 0o700 })
-  await flushFolder(dirname(folder))
-  const quick = given.quick ?? quickReads({ isLocal: await isOnLocalDisk(temporary) })
+  if (!isReadOnly) {
+    await mkdir(temporary, { recursive: true, mode: 0o700 })
+    await flushFolder(dirname(folder))
+  }
+  const quick = given.quick ?? quickReads({ isLocal: await isOnLocalDisk(folder) })
   // A random name instead of the PID: processes in different containers have the same PID.
   const owner = randomUUID()
   let puts = 0

@@ -30,6 +30,8 @@ export interface S3ConnectionOptions {
 export interface S3Clients {
   /** Requests and responses of a few kilobytes. */
   calls: S3Client
+  /** Copies within S3. Each takes seconds to minutes, for which S3 holds its response back. */
+  copies: S3Client
   /** Request bodies. */
   uploads: S3Client
   /** Response bodies. They are read as slowly as their readers consume them. */
@@ -63,7 +65,7 @@ export function s3Clients(options: S3ConnectionOptions): S3Clients {
   addContentMd5(calls)
   // The process limits its transfers itself. A limit here would let slow readers block all others.
   return {
-    ...{ calls, uploads: client(Infinity), downloads: client(Infinity) },
+    ...{ calls, copies: client(Infinity), uploads: client(Infinity), downloads: client(Infinity) },
     signer: new S3Client(clientConfig({ ...options, endpoint: options.directEndpoint ?? options.endpoint })),
     patience: createPatience(),
   }

@@ -56,7 +56,8 @@ export async function s3Buckets(options: S3BucketOptions): Promise<Buckets> {
       await clients.patience.responseOf((abortSignal) => clients.calls.send(command, { abortSignal }))
     },
 
-    sweep: (olderThanMs) => abortUploads(clients, { bucket, prefix, olderThanMs }),
+    sweep: (olderThanMs, { continues } = {}) =>
+      abortUploads(clients, { bucket, prefix, olderThanMs, continues }),
   }
 }
 

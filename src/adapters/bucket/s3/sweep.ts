@@ -1,6 +1,8 @@
 import { AbortMultipartUploadCommand, ListMultipartUploadsCommand } from '@aws-sdk/client-s3'
+import { isOfBackup } from '../../../core/backup/place.ts'
 import { parseKey } from '../../../core/files/object-key.ts'
 import { resumableMeaning } from '../../../core/files/resumable-key.ts'
+import type { SweepOptions } from '../../../core/ports/bucket.ts'
 import type { Problem } from '../../../core/problem.ts'
 import type { S3Clients } from './client.ts'
 import { rootAround } from './root.ts'
@@ -11,6 +13,7 @@ import { rootAround } from './root.ts'
  *
  * @param options.prefix of the root of the first client
  * @param options.within the prefix of the names to look at
+ * @param options.continues whether an upload to this key is not abandoned, however old it is
  * @returns the number of aborted uploads
  */
 export async function abortUploads(
@@ -20,7 +23,14 @@ export async function abortUploads(
     prefix,
     within = prefix,
     olderThanMs,
-  }: { bucket: string; prefix: string; within?: string; olderThanMs: number },
+    continues,
+  }: {
+    bucket: string
+    prefix: string
+    within?: string
+    olderThanMs: number
+    continues?: SweepOptions['continues'] | undefined
+  },
 ): Promise<number> {
   const begunBefore = Date.now() - olderThanMs
   let aborted = 0
@@ -35,8 +45,9 @@ export async function abortUploads(
     const page = await patience.responseOf((abortSignal) => calls.send(list, { abortSignal }))
     for (const { Key = '', UploadId, Initiated } of page.Uploads ?? []) {
       const key = rootAround(Key, prefix).keyOf(Key) ?? ''
-      const ours = (parseKey(key) ?? resumableMeaning(key)) !== undefined
+      const ours = (parseKey(key) ?? resumableMeaning(key)) !== undefined || isOfBackup(key)
       if (!ours || !Initiated || Initiated.getTime() > begunBefore) continue
+      if (await continues?.(key)) continue
       const abort = new AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId })
       aborted += await patience
         .responseOf((abortSignal) => calls.send(abort, { abortSignal }))

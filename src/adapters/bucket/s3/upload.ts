@@ -16,8 +16,8 @@ import { SILENCE_MS } from './patience.ts'
 import { confirmed, transfer } from './transfer.ts'
 
 /**
- * S3 accepts 10,000 parts: 78 GiB, which is above the maximum that `config/` accepts. An upload has at most four parts in
- * memory, 32 MiB: those in progress and those being filled.
+ * S3 accepts 10,000 parts: 78 GiB, to which `config/` limits files whose bytes pass through this process. An upload has at most four
+ * parts in memory, 32 MiB: those in progress and those being filled.
  */
 export const PART_BYTES = 8 * 1024 * 1024
 const PARTS_AT_ONCE = 2

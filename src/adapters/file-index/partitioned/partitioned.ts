@@ -39,6 +39,12 @@ export function partitionedIndex(all: readonly FileIndex[], options: Partitioned
     act: (index: FileIndex) => Promise<T>,
   ) => change([{ clientId, key }], act)
   const placesOf = async ({ clientId, key }: FileRef) => (await ofClient(clientId)).placesOf(key)
+  /** All, from another one on each time: so all have their turn, and sweeps of several processes differ. */
+  const rotated = () => {
+    const first = Math.floor(Math.random() * all.length)
+    const numbered = [...all.entries()]
+    return [...numbered.slice(first), ...numbered.slice(0, first)]
+  }
 
   return {
     ...partitionedLists(partitions),
@@ -110,7 +116,7 @@ export function partitionedIndex(all: readonly FileIndex[], options: Partitioned
     /** A partition that is unavailable does not hide the others. */
     async *overdue(now) {
       const errors: unknown[] = []
-      for (const [number, index] of all.entries()) {
+      for (const [number, index] of rotated()) {
         try {
           for await (const item of index.overdue(now))
             if (!(await options.dropStray(item.ref, number))) yield item
@@ -121,12 +127,10 @@ export function partitionedIndex(all: readonly FileIndex[], options: Partitioned
       if (errors.length > 0) throw errors[0]
     },
     removeFormer: options.removeFormer,
-    /** Begins with another partition each time, so that all have their turn. */
     async tidy({ signal, most }) {
-      const first = Math.floor(Math.random() * all.length)
       let left = most
       await eachInTurn(
-        [...all.slice(first), ...all.slice(0, first)].map((index) => async () => {
+        rotated().map(([, index]) => async () => {
           if (left > 0) left -= await index.tidy({ signal, most: left })
         }),
       )

@@ -3,6 +3,8 @@ import { tiffOf } from '../decoders/tiff.ts'
 import { checkPage } from '../pixel-limits.ts'
 import { readFrames } from './read-frames.ts'
 
+// Of our own: packages that list the frames of a PNG also decompress them all, in JavaScript. ffmpeg decodes those that are needed.
+
 const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex')
 // A frame may be cleared to transparency, whatever its colours are.
 const CHANNELS = 4

@@ -12,8 +12,7 @@ import { derivativeUrl } from '../../wire/urls.ts'
 import { corsPublicRead } from '../cors.ts'
 import { SIGNATURE } from '../parameters.ts'
 import { FILE_PROBLEMS, SIGNATURE_PROBLEMS } from '../problems.ts'
-import { createFollowerPlaces, type FollowerLimits } from './followers.ts'
-import { createSharedLooks } from './shared-looks.ts'
+import { createFollowerPlaces, createSharedLooks, type FollowerLimits } from './followers.ts'
 
 /** The services that handle these requests. */
 export interface Services {

@@ -3,6 +3,7 @@ import { isFileId } from '../../../core/files/object-key.ts'
 import { Problem } from '../../../core/problem.ts'
 import { createSignSrc, unsignedSrc } from '../../../service/clients/signed-src.ts'
 import type { DirectUploads } from '../../../service/upload/direct/direct-uploads.ts'
+import { preflight } from '../../caller/preflight.ts'
 import { consumeRateLimit } from '../../caller/rate-limit.ts'
 import { noteStored } from '../../console/audited-by.ts'
 import { EXAMPLE } from '../../documents/examples.ts'
@@ -30,15 +31,16 @@ export interface DirectServices
   directUploads: DirectUploads
 }
 
+const answerPreflight = preflight({
+  methods: 'GET, POST, DELETE',
+  headers: 'Authorization, Content-Type, X-Requested-With, X-Request-Id',
+  allow: 'GET, HEAD, POST, DELETE, OPTIONS',
+})
+
 /** CORS for any origin, as for resumable uploads: a page sends a link, or a secret in a header, and never a cookie. */
 export const cors: RequestHandler = (req, res, next) => {
   corsTus(req, res, () => {})
-  if (req.method !== 'OPTIONS') return next()
-  res.setHeader('Allow', 'GET, HEAD, POST, DELETE, OPTIONS')
-  res.setHeader('Access-Control-Allow-Methods', 'GET, POST, DELETE')
-  res.setHeader('Access-Control-Allow-Headers', 'Authorization, Content-Type, X-Requested-With, X-Request-Id')
-  res.setHeader('Access-Control-Max-Age', '86400')
-  res.status(204).end()
+  answerPreflight(req, res, next)
 }
 
 // In the examples of the API document.
@@ -56,6 +58,7 @@ export const EXAMPLE_UPLOAD = {
       size: 11,
     },
   ],
+  missingBytes: 11,
 }
 
 export const getDirectUpload: ServedEndpoint<DirectServices> = {
@@ -64,7 +67,7 @@ export const getDirectUpload: ServedEndpoint<DirectServices> = {
   tag: 'Uploads',
   summary: 'Get the missing requests of a direct upload',
   description:
-    'Returns requests for the parts that the bucket has not received, signed again, so that an interrupted upload continues, also when its URLs have expired.',
+    'Returns requests for the parts that the bucket has not received, up to 200, signed again. So a file of more parts and an interrupted upload continue, also when the URLs have expired.',
   access: 'secret',
   parameters: [UPLOAD_ID],
   responses: { 200: json(directUpload, 'The upload, with the missing requests.', ['Cache-Control']) },
@@ -135,19 +138,26 @@ export const completeDirectUpload: ServedEndpoint<DirectServices> = {
       stored: state === 'stored' ? undefined : (stored) => noteStored(req, [stored]),
     }).catch(async (error) => {
       // The first request has paid for the file: only needless repetitions take another point. A client may poll until it is stored.
-      if (error instanceof Problem && error.code === 'upload_incomplete')
+      if (error instanceof Problem && ['upload_incomplete', 'upload_expired'].includes(error.code))
         await consumeRateLimit(req, res, { limits, limited: 'upload', client: grant.client })
       throw error
     })
     if (!file) {
       const progress: UploadProgress = { state: 'storing', offset: size, size }
-      sendReply(res, { status: 202, json: progress, headers: { 'Retry-After': '2' } })
+      sendReply(res, { status: 202, json: progress, headers: { 'Retry-After': retryAfterOf(size) } })
       return
     }
     // The holder of an upload link may not read the files of the client.
     const sign = grant.byAddress ? unsignedSrc : createSignSrc(clients.urlKeys, grant)
     sendReply(res, { json: [uploadToWire(file, { client: grant.client, baseUrl, sign, options: {} })] })
   },
+}
+
+// A file is stored at some 100 MB/s: a client asks about ten times until then, but at least once a minute.
+const BYTES_PER_SECOND_OF_WAIT = 1e9
+
+function retryAfterOf(size: number): string {
+  return String(Math.min(60, Math.max(2, Math.round(size / BYTES_PER_SECOND_OF_WAIT))))
 }
 
 export const abortDirectUpload: ServedEndpoint<DirectServices> = {

@@ -90,7 +90,12 @@ export const directUpload = named(
           }),
         )
         .describe(
-          'The requests that send the missing bytes to the bucket, in any order: one, or several for a large file. Empty when nothing is missing.',
+          'The requests that send the missing bytes to the bucket, in any order: one, or up to 200 for a large file. Empty when nothing is missing.',
+        ),
+      missingBytes: z
+        .int()
+        .describe(
+          'Number of bytes that the bucket has not received. When the `requests` have fewer bytes, send these, and get the next requests with `GET <url>`.',
         ),
     })
     .describe('A direct upload, with the requests that send its bytes to the bucket.'),
@@ -128,7 +133,7 @@ function targetOf(link: string): string {
 
 /** @param url of the upload */
 export function directUploadToWire(
-  { id, state, until, puts }: BegunDirectUpload,
+  { id, state, until, puts, missingBytes }: BegunDirectUpload,
   url: string,
 ): z.input<typeof directUpload> {
   return {
@@ -137,5 +142,6 @@ export function directUploadToWire(
     state,
     expiresAt: iso(until),
     requests: puts.map((put) => ({ method: 'PUT', ...put })),
+    missingBytes,
   }
 }

@@ -126,7 +126,7 @@ async function* recordsAfter(
 }
 
 /** The objects outside of `.sluice/`, which has as many records as there are originals. */
-async function* withoutOwnObjects(bucket: Bucket, after: string): AsyncGenerator<ListedObject> {
+export async function* withoutOwnObjects(bucket: Bucket, after: string): AsyncGenerator<ListedObject> {
   for await (const object of inOrder(bucket.listObjects('', { after }), after)) {
     if (object.key.startsWith(`${RECORDS}/`)) {
       yield* inOrder(bucket.listObjects('', { after: PAST_OWN }), PAST_OWN)
@@ -139,7 +139,10 @@ async function* withoutOwnObjects(bucket: Bucket, after: string): AsyncGenerator
 async function* noObjects(): AsyncGenerator<ListedObject> {}
 
 /** The objects after a key, also where a store ignores the beginning of a list: the ranges of several processes would never end. */
-async function* inOrder(objects: AsyncIterable<ListedObject>, after: string): AsyncGenerator<ListedObject> {
+export async function* inOrder(
+  objects: AsyncIterable<ListedObject>,
+  after: string,
+): AsyncGenerator<ListedObject> {
   let last = ''
   for await (const object of objects) {
     if (byBytes(object.key, last) < 0) throw unordered()

@@ -1,6 +1,12 @@
 import { UNSEEN_CHARACTER } from '../../../core/files/relative-path.ts'
 import { grantedRole, type RoleRule, textsOfClaim } from '../../../core/members/claims.ts'
-import { foldedEmail, type Identity, type Role } from '../../../core/members/member.ts'
+import {
+  EMAIL_MAX_LENGTH,
+  foldedEmail,
+  type Identity,
+  NAME_MAX_LENGTH,
+  type Role,
+} from '../../../core/members/member.ts'
 import type { Claims } from '../../../core/ports/members/identity-provider.ts'
 import { nameIn } from '../sign-in.ts'
 import { SignInRefused } from './refusals.ts'
@@ -28,9 +34,7 @@ export interface Person {
   role: Role | undefined
 }
 
-const EMAIL_MAX_LENGTH = 254
 const EMAIL = /^[^\s@]+@[^\s@]+$/
-const NAME_MAX_LENGTH = 100
 // The maximum of OpenID Connect Core, section 2.
 const SUBJECT_MAX_LENGTH = 255
 

@@ -11,7 +11,8 @@ import { checkType } from '../rules/upload-rules.ts'
 import type { Storing } from '../storing.ts'
 import type { SignedLinks } from '../upload-links.ts'
 import type { UploadedFile } from '../upload-request.ts'
-import { createAssemble } from './assemble.ts'
+import { createAssemble, isForbidden } from './assemble.ts'
+import { endOfDirect, idleMs } from './times.ts'
 
 /** A file that a client wants to send to the bucket itself. */
 export interface NewDirectUpload {
@@ -34,8 +35,8 @@ export interface NewDirectUpload {
 /** Whether bytes may be missing, or its client has stated that it is complete, or the original is stored. */
 export type DirectUploadState = 'receiving' | 'storing' | 'stored'
 
-/** The requests that a client must send. */
-export interface BegunDirectUpload extends Pick<PutPermit, 'puts' | 'until'> {
+/** The first requests that a client must send: all of them, unless they have fewer than `missingBytes`. */
+export interface BegunDirectUpload extends Pick<PutPermit, 'puts' | 'missingBytes' | 'until'> {
   id: string
   state: DirectUploadState
 }
@@ -49,9 +50,9 @@ export interface DirectUploads {
   checkOffered(client: Client, request: Pick<NewDirectUpload, 'automatic'>): void
   /** @throws Problem 400, 403 on a disk, 409 for a link that is used or busy, 413, 415 for a type that is not accepted, 503 */
   begin(grant: Bearer, request: NewDirectUpload): Promise<BegunDirectUpload>
-  /** @returns its size in bytes, and its state @throws Problem 404, 410 */
+  /** @returns its size in bytes, and its state. One that has expired may still be found @throws Problem 404 */
   find(grant: Bearer, id: string): Promise<{ size: number; state: DirectUploadState }>
-  /** The requests for the parts that the bucket does not have, signed again. @throws Problem 404, 410, 503 */
+  /** The first requests for the parts that the bucket does not have, signed again. @throws Problem 404, 410, 503 */
   rest(grant: Bearer, id: string): Promise<BegunDirectUpload>
   /** Creates the original: one, however often it is called. @throws Problem 404, 409 while bytes are missing, 410; as an upload does */
   complete(grant: Bearer, id: string): Promise<UploadedFile>
@@ -59,10 +60,8 @@ export interface DirectUploads {
   abort(grant: Bearer, id: string): Promise<void>
 }
 
-// A sweep aborts multipart uploads after 16 hours. With 12 hours, 78 GiB need 2 MB/s.
+// A large file takes longer: `rest` signs others.
 const URLS_MAX_MS = 12 * 3_600_000
-// S3 checks the end of a URL when a request begins. The request may take a while, and the client completes the upload after it.
-const GRACE_MAX_MS = 3_600_000
 
 // Then it is tried again: an operator may have granted the permission.
 const REFUSED_MS = 300_000
@@ -74,11 +73,6 @@ const OWN_BUCKET =
 const NOT_REACHABLE =
   'S3_DIRECT_ENDPOINT is not set, so clients may be unable to reach the bucket, and an automatic direct upload is refused.'
 const NO_PERMISSION = 'Sluice may not list the parts of uploads in the bucket (s3:ListMultipartUploadParts).'
-
-function isForbidden(error: unknown): boolean {
-  const cause = error instanceof Error ? error.cause : undefined
-  return cause instanceof Error && cause.name === 'AccessDenied'
-}
 
 function stateOf({ direct, stored }: ResumableRecord): DirectUploadState {
   if (stored) return 'stored'
@@ -103,15 +97,14 @@ export function createDirectUploads({
   now?: () => number
 }): DirectUploads {
   const urlsMs = Math.min(expireMs, URLS_MAX_MS)
-  const assemble = createAssemble({ bucket })
+  const assemble = createAssemble({ bucket, expireMs, now })
   let mayListParts = false
   let refusedUntil = Number.NEGATIVE_INFINITY
 
   async function read(grant: Bearer, id: string): Promise<ResumableRecord & { size: number }> {
     const record = await storing.read(grant, id)
-    const { direct, size, stored } = record
+    const { direct, size } = record
     if (!direct || size === undefined) throw uploadNotFound()
-    if (!stored && !direct.isComplete && direct.until <= now()) throw uploadExpired()
     return { ...record, size }
   }
 
@@ -131,7 +124,7 @@ export function createDirectUploads({
       await bucket.partsOf?.(key, uploadId)
       mayListParts = true
     } catch (error) {
-      // A sweep aborts it otherwise, after 16 hours.
+      // A sweep aborts it otherwise, after some days.
       await bucket.abortPuts(key).catch(() => {})
       if (!isForbidden(error)) throw error
       refusedUntil = now() + REFUSED_MS
@@ -169,7 +162,7 @@ export function createDirectUploads({
           const { uploadId } = permit
           await checkMayListParts(key, uploadId, automatic)
           // Temporary credentials may end its URLs earlier. Then `rest` signs others.
-          return { uploadId, until: now() + urlsMs + Math.min(urlsMs, GRACE_MAX_MS) }
+          return { uploadId, until: now() + idleMs(expireMs) }
         },
       })
       if (!permit) throw new Error('the requests were not signed')
@@ -188,14 +181,16 @@ export function createDirectUploads({
       const ref = refOf(grant, id)
       const received = state === 'receiving' ? await assemble.partsOf(ref, record) : undefined
       if (!received || !direct || !bucket.permitPut)
-        return { id, state, until: endOfRecord(record, expireMs), puts: [] }
+        return { id, state, until: endOfRecord(record, expireMs), puts: [], missingBytes: 0 }
+      const end = endOfDirect({ ...record, direct }, { parts: received, expireMs })
+      if (end <= now()) throw uploadExpired()
       const { key } = resumablePiece(ref, { start: 0, end: size })
-      const { puts, until } = await bucket.permitPut(key, {
+      const { puts, missingBytes, until } = await bucket.permitPut(key, {
         size,
-        expiresInSeconds: Math.max(1, Math.floor(Math.min(urlsMs, direct.until - now()) / 1000)),
+        expiresInSeconds: Math.max(1, Math.floor(Math.min(urlsMs, end - now()) / 1000)),
         rest: { uploadId: direct.uploadId, received },
       })
-      return { id, state, until: puts.length > 0 ? until : endOfRecord(record, expireMs), puts }
+      return { id, state, until: puts.length > 0 ? until : end, puts, missingBytes }
     },
 
     async complete(grant, id) {

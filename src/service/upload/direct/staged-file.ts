@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import type { Asset } from '../../../core/bytes/asset.ts'
 import type { ObjectKey } from '../../../core/files/object-key.ts'
 import { sniffDepth } from '../../../core/media/sniff/depth.ts'
 import { type SniffedType, sniff } from '../../../core/media/sniff/sniff.ts'
@@ -7,6 +8,8 @@ import { unavailable } from '../../../core/problem.ts'
 import { takeHead } from '../incoming-bytes.ts'
 import { notInBucket } from '../resumable-problems.ts'
 import type { IncomingFile } from '../upload-request.ts'
+import type { Patience } from './patience.ts'
+import type { ReadObject } from './read-object.ts'
 
 // The detected type is a part of the key, so every attempt must read the same number of bytes, however they arrive. A form's file
 // usually arrives in chunks of this size too, and its type is detected from the whole chunk.
@@ -24,11 +27,13 @@ function sniffHead(head: Buffer, name: string): Promise<SniffedType> {
 }
 
 /**
- * The file of a direct upload, which the client has put under a key of the first client. Its URL lets the client replace these bytes
- * at any time. So they are copied within the store first, and only the copy is measured and checked: no client can change that.
+ * The file of a direct upload, which the client has put under a key of the first client. It is measured and checked there, and then
+ * copied within the store. No client can change it any more: its parts are joined.
  *
+ * @param options.staged.find the object, from the first client's bucket
  * @param options.bucket of the client. Where it cannot copy from the first client, the bytes pass through this process, once
- * @param options.sniffed the type that the upload was detected to have. A copy of another type is refused
+ * @param options.patience for single requests
+ * @param options.sniffed the type that the upload was detected to have. A file of another type is refused
  * @param options.verify compares the bytes with the digests that the client has stated
  */
 export function stagedFile({
@@ -36,13 +41,17 @@ export function stagedFile({
   staged,
   size,
   bucket,
+  readObject,
+  patience,
   sniffed,
   verify,
 }: {
   name: string
-  staged: { key: ObjectKey; bytes: AsyncIterable<Buffer> }
+  staged: { key: ObjectKey; bytes: AsyncIterable<Buffer>; find: () => Promise<Asset | undefined> }
   size: number
   bucket: Bucket
+  readObject: ReadObject
+  patience: Patience
   sniffed: SniffedType
   verify: (bytes: AsyncIterable<Buffer>) => AsyncIterable<Buffer>
 }): IncomingFile {
@@ -50,28 +59,34 @@ export function stagedFile({
   const checked = (bytes: AsyncIterable<Buffer>) =>
     Readable.from(verify(ofType(sniffed, { name, bytes })), { objectMode: false })
   if (!copyFromFirst) return { name, bytes: checked(staged.bytes) }
-  let copied: AsyncIterable<Buffer> | undefined
-  async function* ofCopy() {
-    if (!copied) throw new Error('the bytes are read before they are copied')
-    yield* copied
+  let etag: string | undefined
+  const reading = new AbortController()
+  async function* ofStaged() {
+    const object = await patience(staged.find)
+    if (!object) throw lost()
+    if (object.size !== size) throw replaced()
+    etag = object.etag
+    yield* readObject(object, reading.signal)
   }
   return {
     name,
-    bytes: checked(ofCopy()),
+    bytes: checked(ofStaged()),
     async put(key, bytes, options) {
+      const { signal } = options
+      const end = () => reading.abort(signal?.reason)
+      signal?.addEventListener('abort', end, { once: true })
       try {
-        if (!(await copyFromFirst(staged.key, key, options)))
-          throw notInBucket('The bucket does not have the file any more. Begin another upload.')
-        const copy = await bucket.find(key, options)
-        if (copy?.size !== size) throw replaced()
-        const { signal } = options
-        copied = await copy.open(signal ? { signal } : {})
-      } catch (error) {
+        signal?.throwIfAborted()
+        // They are measured on their way.
+        for await (const _ of bytes);
+      } finally {
+        signal?.removeEventListener('abort', end)
         bytes.destroy()
-        throw error
       }
-      // They are measured on their way.
-      for await (const _ of bytes);
+      const known = etag === undefined ? {} : { known: { etag, size } }
+      if (!(await copyFromFirst(staged.key, key, { ...options, ...known }))) throw lost()
+      const copy = await patience(() => bucket.find(key, options))
+      if (copy?.size !== size) throw replaced()
     },
   }
 }
@@ -92,8 +107,10 @@ async function* ofType(
   }
 }
 
+function lost(): Error {
+  return notInBucket('The bucket does not have the file any more. Begin another upload.')
+}
+
 function replaced(): Error {
-  return unavailable(
-    'The client has replaced the file in the bucket while it was stored. Repeat the request.',
-  )
+  return unavailable('The file in the bucket has changed while it was stored. Repeat the request.')
 }

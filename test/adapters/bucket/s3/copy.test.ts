@@ -6,6 +6,7 @@ import { s3Buckets } from '../../../../src/adapters/bucket/s3/s3.ts'
 import { Problem } from '../../../../src/core/problem.ts'
 import { bucketCopyContract } from '../../../contracts/bucket-copy.ts'
 import { rejection } from '../../../support/rejection.ts'
+import type { Fate } from '../../../support/servers/s3-proxy.ts'
 import { s3Server } from '../../../support/servers/s3-server.ts'
 import { bytesOf, digestOf, MIB, onS3, put, VIDEO } from '../s3-setup.ts'
 
@@ -19,10 +20,9 @@ bucketCopyContract('s3', async () => {
 const PART = 5 * MIB
 const COPY = 'b/video/mp4/7uLqEUXG4WpoGGa38h2U9Z.mp4'
 
-describe('s3: a copy in parts', function () {
-  this.timeout(30_000)
+describe('s3: a copy in parts', () => {
   const s3 = onS3()
-  const copy = (partBytes: number, signal?: AbortSignal) =>
+  const copy = (partBytes: number, signal?: AbortSignal, long = {}) =>
     copyObject(s3Clients({ ...s3.server.connection, endpoint: s3.proxy.endpoint }), {
       bucket: s3.name,
       from: VIDEO,
@@ -30,7 +30,14 @@ describe('s3: a copy in parts', function () {
       mediaType: 'video/mp4',
       partBytes,
       signal,
+      ...long,
     })
+  const noUpload: Fate = {
+    kind: 'answer',
+    status: 404,
+    headers: { 'Content-Type': 'application/xml' },
+    body: '<Error><Code>NoSuchUpload</Code></Error>',
+  }
   const parts = () => s3.proxy.seen.filter(({ query }) => query.has('partNumber')).length
 
   it('has all bytes and the properties of the object, and no byte passes through the service', async () => {
@@ -65,6 +72,50 @@ describe('s3: a copy in parts', function () {
     expect(error).to.be.instanceOf(Problem).with.property('status', 503)
     expect(await s3.openUploads()).to.deep.equal([])
     expect(await s3.names()).to.deep.equal([VIDEO])
+  })
+
+  it('is not lost by an outage when it is long: a part that fails is tried again', async () => {
+    const { source, digest } = bytesOf(2 * PART)
+    await put(s3.bucket, VIDEO, source, { mediaType: 'video/mp4' })
+    let failures = 0
+    s3.proxy.decide(({ query }) => {
+      // The tries of one request.
+      if (query.get('partNumber') !== '2' || failures === 3) return undefined
+      failures += 1
+      return { kind: 'answer', status: 500 }
+    })
+    expect(await copy(PART, undefined, { longBytes: 2 * PART, retryMs: 1 })).to.equal(true)
+    const asset = await s3.bucket.find(COPY as typeof VIDEO)
+    expect(asset && (await digestOf(await asset.open()))).to.equal(digest())
+    failures = 0
+    expect(await rejection(copy(PART))).to.have.property('status', 503)
+  })
+
+  it('is complete when only the response to its last request was lost', async () => {
+    await put(s3.bucket, VIDEO, bytesOf(2 * PART).source, { mediaType: 'video/mp4' })
+    let isLost = false
+    s3.proxy.decide(({ method, query }) => {
+      if (method !== 'POST' || !query.has('uploadId')) return undefined
+      if (isLost) return noUpload
+      isLost = true
+      return { kind: 'pass', lost: true }
+    })
+    expect(await copy(PART)).to.equal(true)
+    expect(isLost).to.equal(true)
+    expect(await s3.names()).to.deep.equal([COPY, VIDEO])
+  })
+
+  it('is a failure, and no missing object, when another program aborts it', async () => {
+    await put(s3.bucket, VIDEO, bytesOf(2 * PART).source, { mediaType: 'video/mp4' })
+    const tries: string[] = []
+    s3.proxy.decide(({ method, query }) => {
+      if (method !== 'POST' || !query.has('uploadId')) return undefined
+      tries.push(method)
+      return noUpload
+    })
+    const long = { longBytes: 2 * PART, retryMs: 1 }
+    expect(await rejection(copy(PART, undefined, long))).to.have.property('status', 503)
+    expect(tries).to.have.lengthOf(1)
   })
 
   it('leaves nothing when the signal aborts', async () => {

@@ -14,8 +14,7 @@ import { bytesOf, digestOf, forEach, KEY, MIB, onS3, put, VIDEO } from '../s3-se
 
 const SIZE = 20 * MIB
 
-describe('s3: downloads', function () {
-  this.timeout(30_000)
+describe('s3: downloads', () => {
   const s3 = onS3()
   let asset: Asset
   let digest: string

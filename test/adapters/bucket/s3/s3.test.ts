@@ -19,8 +19,7 @@ import { itLong, sized } from '../../../support/sized.ts'
 import { BESIDE, KEY, listed, onS3, openUploadsIn, put, text, VIDEO } from '../s3-setup.ts'
 
 // Starts the server before a test counts its own time.
-before(async function () {
-  this.timeout(60_000)
+before(async () => {
   await s3Server()
 })
 
@@ -35,8 +34,7 @@ bucketContract('s3', async () => {
   }
 })
 
-describe('s3', function () {
-  this.timeout(30_000)
+describe('s3', () => {
   const s3 = onS3()
   const first = { id: FIRST_CLIENT_ID, token: '' }
 

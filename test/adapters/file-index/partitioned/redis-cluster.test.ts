@@ -4,7 +4,7 @@ import { clusterIndex } from '../../../../src/adapters/file-index/partitioned/re
 import { connectKeyspaces, type RedisKeyspaces } from '../../../../src/adapters/redis/keyspaces.ts'
 import { newFileId, storedKey } from '../../../../src/core/files/object-key.ts'
 import { PARTITIONS } from '../../../../src/core/files/partition.ts'
-import { fileIndexContract } from '../../../contracts/file-index/file-index.ts'
+import { fileIndexContract, type OpenedIndex } from '../../../contracts/file-index/file-index.ts'
 import { rejection } from '../../../support/rejection.ts'
 import { type RedisCluster, startRedisCluster } from '../../../support/servers/redis-cluster.ts'
 import { newKeyPrefix } from '../../../support/servers/redis-server.ts'
@@ -14,7 +14,8 @@ describe('the index in a Redis Cluster of three nodes', () => {
   let cluster: RedisCluster
   let keyspaces: RedisKeyspaces
   before(async () => {
-    cluster = await startRedisCluster()
+    // The long time is for a busy machine, on which a replica would take over.
+    cluster = await startRedisCluster({ isReplicated: sized(false, true), nodeTimeoutMs: 30_000 })
     keyspaces = connectKeyspaces({ url: cluster.url })
     await keyspaces.ready()
   })
@@ -29,27 +30,31 @@ describe('the index in a Redis Cluster of three nodes', () => {
       { perClient },
     ).index
 
-  fileIndexContract(
-    `${PARTITIONS} partitions per client`,
-    async () => {
-      const [here, elsewhere] = [cluster, cluster].map(({ url }) => connectKeyspaces({ url })) as [
-        RedisKeyspaces,
-        RedisKeyspaces,
-      ]
-      await Promise.all([here.ready(), elsewhere.ready()])
-      const prefix = newKeyPrefix()
-      return {
-        index: indexOn(here, prefix, PARTITIONS),
-        elsewhere: indexOn(elsewhere, prefix, PARTITIONS),
-        isMerged: true,
-        async close() {
-          await Promise.all([here.close(), elsewhere.close()])
-        },
-      }
-    },
-    // In `npm test`, moves.test.ts makes random steps on partitions.
-    { steps: sized(0, 700) },
-  )
+  async function open(perClient: number): Promise<OpenedIndex> {
+    const [here, elsewhere] = [cluster, cluster].map(({ url }) => connectKeyspaces({ url })) as [
+      RedisKeyspaces,
+      RedisKeyspaces,
+    ]
+    await Promise.all([here.ready(), elsewhere.ready()])
+    const prefix = newKeyPrefix()
+    return {
+      index: indexOn(here, prefix, perClient),
+      elsewhere: indexOn(elsewhere, prefix, perClient),
+      ...(perClient > 1 ? { isMerged: true } : {}),
+      async close() {
+        await Promise.all([here.close(), elsewhere.close()])
+      },
+    }
+  }
+
+  // 64 is no multiple of seven.
+  for (const perClient of sized([PARTITIONS], [1, 7, PARTITIONS]))
+    fileIndexContract(
+      `${perClient} partitions per client`,
+      () => open(perClient),
+      // In `npm test`, moves.test.ts makes random steps on partitions.
+      { steps: sized(0, 700) },
+    )
 
   it('removes the index of an older version, and of deleted files, in each partition', async () => {
     const prefix = newKeyPrefix()

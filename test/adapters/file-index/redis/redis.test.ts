@@ -68,8 +68,7 @@ describe('redis: the index of two processes', () => {
 
   const rounds = sized(10, 40)
 
-  it(`runs 50 concurrent steps in some serial order, ${rounds} times`, async function () {
-    this.timeout(60_000)
+  it(`runs 50 concurrent steps in some serial order, ${rounds} times`, async () => {
     for (let round = 0; round < rounds; round += 1) {
       const random = seededRandom(round)
       // With ids of their own: a lookup of one with a long name takes two steps.
@@ -212,8 +211,7 @@ describe('redis: the index of two processes', () => {
     expect(await redis.client.keys(`${keyPrefix}*`)).to.deep.equal([])
   })
 
-  it('returns each of thousands of overdue entries once, many with the same deadline, while they are finished', async function () {
-    this.timeout(30_000)
+  it('returns each of thousands of overdue entries once, many with the same deadline, while they are finished', async () => {
     const refs = Array.from({ length: 3500 }, (_, i) => refNamed(`many-${i}`))
     // 2500 of them at one instant: more than two pages.
     const due = (i: number) => (i < 2500 ? NOW : NOW + i)
@@ -305,8 +303,7 @@ describe('redis: the index while Redis is down', () => {
   }
 
   for (const how of ['freeze', 'stop'] as const) {
-    it(`fails with 503 in time, for every operation (${how})`, async function () {
-      this.timeout(40_000)
+    it(`fails with 503 in time, for every operation (${how})`, async () => {
       await start({ appendOnly: false })
       await index.ping()
       await server[how]()

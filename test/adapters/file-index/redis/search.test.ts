@@ -112,8 +112,7 @@ describe('redis: the search of the index', () => {
     expect(await find('day 17 photo 13x', 9)).to.deep.equal([match?.key])
   })
 
-  it('finds the files of several blocks, of which the full ones are shortened', async function () {
-    this.timeout(60_000)
+  it('finds the files of several blocks, of which the full ones are shortened', async () => {
     // More than a list of two bytes for each is worth.
     const files = 4200
     const first = await add('first IMG.png', { tags: ['red'] })

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { fileIdOf, newOriginal } from '../../../../src/core/files/object-key.ts'
 import { knownFormat } from '../../../../src/core/media/formats.ts'
 import { button, drop, item, openPage } from '../../../support/console/hands.ts'
-import { eventually } from '../../../support/eventually.ts'
+import { eventually, LONG_MS } from '../../../support/eventually.ts'
 import { entriesOf } from '../../../support/requests/archive.ts'
 import { listAll } from '../../../support/stored/files.ts'
 import { storedFile, type Tour } from './tour.ts'
@@ -119,7 +119,7 @@ export async function scrollManyFiles(tour: Tour): Promise<void> {
       await page.keyboard.press('End')
       expect(await item(page, 'report 09999.zip').count()).to.equal(1)
     },
-    { withinMs: 60_000 },
+    { withinMs: LONG_MS },
   )
   await page.waitForFunction(`document.activeElement.textContent.includes('report 09999.zip')`)
   expect(await item(page, 'report 09999.zip').getAttribute('aria-rowindex')).to.equal(String(MANY + 1))

@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url'
 import { expect } from 'chai'
 import { findSoffice } from '../../../../src/engines/office/soffice.ts'
 import { onOneBackend } from '../../../support/backends.ts'
-import { eventually } from '../../../support/eventually.ts'
+import { eventually, LONG_MS } from '../../../support/eventually.ts'
 import { zipped } from '../../../support/media/zipped.ts'
 import { uploadOne } from '../../../support/requests/client.ts'
 import { exchange } from '../../../support/requests/exchange.ts'
@@ -54,7 +54,7 @@ onOneBackend('a macro that runs when its document is opened', (start) => {
           expect(await readFile(written, 'utf8')).to.include('macro')
           expect(requests).to.deep.equal(['/macro'])
         },
-        { withinMs: 60_000 },
+        { withinMs: LONG_MS },
       ),
     )
   })

@@ -42,8 +42,7 @@ onOneBackend('an Office document', (start) => {
   const upload = async (name: string, bytes?: Buffer) =>
     (await uploadOne(service, { name, bytes: bytes ?? (await fileOf(name)) })).src
 
-  it('is drawn from a PDF that a job renders once, has its pages in its information from then on, and is deleted with it', async function () {
-    this.timeout(60_000)
+  it('is drawn from a PDF that a job renders once, has its pages in its information from then on, and is deleted with it', async () => {
     const src = await upload('libreoffice.docx')
     const info = src.replace('/upload/', '/info/')
     const before = await exchange(service, info)
@@ -86,8 +85,7 @@ onOneBackend('an Office document', (start) => {
       expect((await exchange(service, path)).status, path).to.equal(404)
   })
 
-  it('loads no file of the machine, and nothing of other servers', async function () {
-    this.timeout(60_000)
+  it('loads no file of the machine, and nothing of other servers', async () => {
     const requests: string[] = []
     const server = createServer(({ url = '' }, response) => {
       requests.push(url)
@@ -122,8 +120,7 @@ onOneBackend('an Office document', (start) => {
   })
 
   // In `npm test`, the password below is enough: each takes a start of LibreOffice.
-  itLong('is refused when it is broken', async function () {
-    this.timeout(60_000)
+  itLong('is refused when it is broken', async () => {
     const bytes = (await fileOf('libreoffice.doc')).subarray(0, 3000)
     const { src, format } = await uploadOne(service, { name: 'a.doc', bytes })
     expect(format).to.equal('doc')
@@ -131,8 +128,7 @@ onOneBackend('an Office document', (start) => {
     expect(broken).to.include({ status: 422, code: 'not_transformable', reason: 'broken' })
   })
 
-  it('returns 422 when it has a password, and is delivered', async function () {
-    this.timeout(60_000)
+  it('returns 422 when it has a password, and is delivered', async () => {
     for (const name of [
       'word-encrypted.docx',
       ...sized([], ['powerpoint-encrypted.ppt', 'excel-encrypted.xls']),
@@ -146,15 +142,13 @@ onOneBackend('an Office document', (start) => {
     }
   })
 
-  itLong('is shown when Excel protects it with a password that LibreOffice knows, too', async function () {
-    this.timeout(60_000)
+  itLong('is shown when Excel protects it with a password that LibreOffice knows, too', async () => {
     const shown = await exchange(service, `${await upload('excel-protected.xlsx')}?w=24&wait=30`)
     expect(shown.status, shown.body.toString('latin1', 0, 300)).to.equal(200)
   })
 
   for (const [name, width, height] of DRAWN)
-    it(`of Microsoft Office is drawn: ${name}`, async function () {
-      this.timeout(60_000)
+    it(`of Microsoft Office is drawn: ${name}`, async () => {
       const { status, body } = await exchange(service, `${await upload(name)}?w=64&wait=30`)
       expect(status, body.toString('latin1', 0, 300)).to.equal(200)
       expect(await sharp(body).metadata()).to.include({ width, height })

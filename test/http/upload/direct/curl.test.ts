@@ -10,8 +10,7 @@ import { noise } from '../../../support/requests/tus.ts'
 import { PROJECT, startService } from '../../../support/service.ts'
 import { temporaryFolder } from '../../../support/temporary-folder.ts'
 
-describe('the commands of the guide to direct uploads', function () {
-  this.timeout(60_000)
+describe('the commands of the guide to direct uploads', () => {
   const start = stoppedAtTheEnd((options) => startService({ backend: S3_EMBEDDED, ...options }))
   const run = promisify(execFile)
 

@@ -28,8 +28,7 @@ const MIB = 1024 ** 2
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 
 for (const backend of sized([S3_EMBEDDED], [S3_EMBEDDED, S3_REDIS]))
-  describe(`direct uploads (${backend.name})`, function () {
-    this.timeout(60_000)
+  describe(`direct uploads (${backend.name})`, () => {
     const start = stoppedAtTheEnd((options) => startService({ backend, ...options }))
     /** Originals that have passed through the process. */
     const passed: string[] = []

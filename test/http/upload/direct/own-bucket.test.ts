@@ -7,14 +7,19 @@ import type { Caller } from '../../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../../support/requests/exchange.ts'
 import { s3Server } from '../../../support/servers/s3-server.ts'
 import { startService } from '../../../support/service.ts'
-import { begunDirect, completeDirect, putAll, recordOf } from '../../../support/stored/direct-uploads.ts'
+import {
+  askDirect,
+  begunDirect,
+  completeDirect,
+  putAll,
+  recordOf,
+} from '../../../support/stored/direct-uploads.ts'
 
-describe('direct uploads of a client with its own bucket', function () {
-  this.timeout(60_000)
+describe('direct uploads of a client with its own bucket', () => {
   const start = stoppedAtTheEnd((options) => startService({ backend: S3_EMBEDDED, ...options }))
 
   it('arrive in the bucket of the installation, and are moved to that of the client', async () => {
-    const service = await start({ env: { ADMIN_PASSWORD } })
+    const service = await start({ env: { ADMIN_PASSWORD, UPLOAD_MAX_BYTES: String(5 * 1024 ** 4) } })
     const s3 = await s3Server()
     const bucket = await s3.newBucket()
     const { endpoint, region, credentials, forcePathStyle } = s3.connection
@@ -42,5 +47,8 @@ describe('direct uploads of a client with its own bucket', function () {
     expect([answer.status, jsonOf(answer).code]).to.deep.equal([400, 'digest_mismatch'])
     const after = await s3.client.send(new ListObjectsV2Command({ Bucket: bucket }))
     expect(after.Contents).to.have.lengthOf(Contents.length)
+    // It would pass through the service.
+    const size = 10_000 * 8 * 1024 ** 2 + 1
+    expect((await askDirect(client, { name: 'a.bin', size })).status).to.equal(413)
   })
 })

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { unavailable } from '../../../../src/core/problem.ts'
 import { S3_EMBEDDED, stoppedAtTheEnd } from '../../../support/backends.ts'
+import { command } from '../../../support/command.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { ADMIN_PASSWORD, signedIn } from '../../../support/requests/admin.ts'
 import { ask } from '../../../support/requests/ask.ts'
@@ -19,6 +20,7 @@ import {
   begunDirect,
   completeDirect,
   inSmallParts,
+  oneByOne,
   PART_BYTES,
   put,
   putAll,
@@ -30,8 +32,7 @@ const MIB = 1024 ** 2
 const BYTES = noise(11 * MIB)
 const SMALL = noise(5000)
 
-describe('direct uploads that are interrupted', function () {
-  this.timeout(60_000)
+describe('direct uploads that are interrupted', () => {
   const start = stoppedAtTheEnd((options) => startService({ backend: S3_EMBEDDED, ...options }))
   const expectProblem = (answer: Answer, status: number, code: string) =>
     expect([answer.status, jsonOf(answer).code], String(answer.body)).to.deep.equal([status, code])
@@ -91,20 +92,64 @@ describe('direct uploads that are interrupted', function () {
     )
   })
 
-  itLong('get new URLs when theirs have expired, until the upload expires', async () => {
-    const service = await start({ env: { RESUMABLE_UPLOAD_TTL_SECONDS: '4' } })
-    const begunAt = Date.now()
-    const begun = await begunDirect(service, { name: 'a.bin', size: SMALL.length })
-    const [first] = begun.requests
-    if (!first) throw new Error('no request')
-    await pause(5000)
-    expect(await put(first, SMALL)).to.equal(403)
-    const rest = await restOf(service, begun)
-    expect(Date.parse(rest.expiresAt)).to.be.within(Date.now(), begunAt + 8500)
-    await putAll(rest, SMALL)
-    await pause(Math.max(0, begunAt + 8500 - Date.now()))
-    expectProblem(await askRest(service, begun), 410, 'upload_expired')
+  it('have the requests for the first parts, and then for the next ones', async () => {
+    const service = await start({ wrapStorage: wrapBuckets(oneByOne) })
+    const begun = await begunDirect(service, { name: 'a.bin', size: BYTES.length })
+    const shown: unknown[] = []
+    for (let page = begun; page.requests.length > 0; page = await restOf(service, begun)) {
+      shown.push([page.missingBytes, ...page.requests.map(({ start: from }) => from)])
+      expectProblem(await completeDirect(service, begun), 409, 'upload_incomplete')
+      await putAll(page, BYTES)
+    }
+    expect(shown).to.deep.equal([
+      [11 * MIB, 0],
+      [6 * MIB, PART_BYTES],
+      [MIB, 2 * PART_BYTES],
+    ])
+    const record = recordOf(await completeDirect(service, begun))
+    expect((await exchange(service, new URL(record.src).pathname)).body.equals(BYTES)).to.equal(true)
+    expect(await restOf(service, begun)).to.include({ state: 'stored', missingBytes: 0 })
   })
+
+  it('may have terabytes, which an upload through the service may not', async () => {
+    const service = await start({ env: { UPLOAD_MAX_BYTES: String(5 * 1024 ** 4) } })
+    const size = 5 * 1024 ** 4
+    const begun = await begunDirect(service, { name: 'a.bin', size })
+    expect(begun.missingBytes).to.equal(size)
+    expect(begun.requests).to.have.lengthOf(200)
+    expect((await abortDirect(service, begun)).status).to.equal(204)
+    expectProblem(await askDirect(service, { name: 'a.bin', size: size + 1 }), 413, 'too_large')
+    const headers = {
+      Authorization: service.tokens.secretClientToken,
+      'Tus-Resumable': '1.0.0',
+      'Upload-Length': String(10_000 * 8 * MIB + 1),
+    }
+    const tus = await exchange(service, '/v1/tus', { method: 'POST', headers })
+    expect(tus.status).to.equal(413)
+  })
+
+  itLong(
+    'get new URLs when theirs have expired, until no part has arrived for the time of an upload',
+    async () => {
+      const service = await start({ env: { RESUMABLE_UPLOAD_TTL_SECONDS: '4' } })
+      const begunAt = Date.now()
+      const idle = await begunDirect(service, { name: 'a.bin', size: SMALL.length })
+      const begun = await begunDirect(service, { name: 'a.bin', size: BYTES.length })
+      const [first] = begun.requests
+      if (!first) throw new Error('no request')
+      await pause(5000)
+      expect(await put(first, BYTES)).to.equal(403)
+      const rest = await restOf(service, begun)
+      expect(Date.parse(rest.expiresAt)).to.be.within(Date.now(), begunAt + 8500)
+      await putAll(rest, BYTES)
+      await pause(Math.max(0, begunAt + 8500 - Date.now()))
+      expectProblem(await askRest(service, idle), 410, 'upload_expired')
+      await command(service, 'sweep', {})
+      const later = await restOf(service, begun)
+      expect(Date.parse(later.expiresAt)).to.be.greaterThan(begunAt + 12_000)
+      expect(recordOf(await completeDirect(service, begun)).size).to.equal(BYTES.length)
+    },
+  )
 
   itLong('need no part again after a process died that had joined them', async () => {
     let fails = false
@@ -235,8 +280,7 @@ describe('direct uploads that are interrupted', function () {
   })
 })
 
-describe('direct uploads that a program begins by itself', function () {
-  this.timeout(60_000)
+describe('direct uploads that a program begins by itself', () => {
   const start = stoppedAtTheEnd((options) => startService({ backend: S3_EMBEDDED, ...options }))
   const automatic = { name: 'a.bin', size: 1, automatic: true }
   const codeOf = async (caller: Caller, body: object) => {

@@ -10,7 +10,8 @@ import { takeBody } from '../../../../src/http/tus/body.ts'
 import { fileParts } from '../../../../src/http/upload/multipart.ts'
 import { rawFile } from '../../../../src/http/upload/raw-body.ts'
 
-const RATE = { minBytesPerSecond: 1 }
+// Without a minimum: no reader ends by its own timeout.
+const RATE = { minBytesPerSecond: 0 }
 
 /** All that read a request's body, each to its end. */
 const READERS: Record<string, { type: string; read(req: Request, signal: AbortSignal): Promise<unknown> }> = {
@@ -56,8 +57,8 @@ describe('a body whose client has disconnected before it is read', () => {
       )
       await once(server, 'request')
       socket.destroy()
-      const late = new Promise((resolve) => setTimeout(resolve, 2000, 'late').unref())
-      expect(await Promise.race([outcome, late])).not.to.equal('late')
+      // A resumable upload stores what has come, which is nothing.
+      expect(await outcome).to.satisfy((one: unknown) => one instanceof Error || one === '')
       server.close()
     })
 })

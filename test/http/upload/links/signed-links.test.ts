@@ -12,6 +12,7 @@ import { type Answer, exchange, jsonOf } from '../../../support/requests/exchang
 import { MULTIPART, multipart } from '../../../support/requests/multipart.ts'
 import type { Service } from '../../../support/service.ts'
 import { sized, usuallyOnce } from '../../../support/sized.ts'
+import { expectLasting } from '../../../support/texts/lasting.ts'
 
 onTwoBackends('signed upload links', (start, _, itOnce) => {
   const itUsuallyOnce = usuallyOnce(itOnce)
@@ -41,9 +42,10 @@ onTwoBackends('signed upload links', (start, _, itOnce) => {
   }
 
   it('have the documented shape, and store the file under their ID', async () => {
+    const since = Date.now()
     const { url, method, expiresAt } = await link({ folder: 'a/ü b' })
     expect(method).to.equal('PUT')
-    expect(Date.parse(expiresAt)).to.be.within(Date.now() + 3_590_000, Date.now() + 3_601_000)
+    expectLasting(expiresAt, { since, ms: 3_600_000 })
     const { pathname, searchParams } = new URL(url)
     expect(pathname).to.match(/^\/v1\/upload\/sign\/[^/]{22}\/[\w.-]+\/a\/%C3%BC%20b$/)
     expect([...searchParams]).to.deep.equal([['expirationIn', '3600']])

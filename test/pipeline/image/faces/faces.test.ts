@@ -7,8 +7,7 @@ import { loadWith } from '../../load/drop-ins.ts'
 import { transformed } from '../transform.ts'
 import { type Picture, pictures } from './pictures.ts'
 
-describe('the detector of faces', function () {
-  this.timeout(60_000)
+describe('the detector of faces', () => {
   let detector: LoadedDetector
   before(async () => {
     const loaded = await loadWith({})

@@ -223,9 +223,8 @@ describe('image-text', () => {
     expect(notesOf({ text: '日本' })).to.deep.equal([])
   })
 
-  itLong('needs no fonts of the machine', async function () {
+  itLong('needs no fonts of the machine', async () => {
     // A process that loads all plugins by tsx, on a machine with other things to do.
-    this.timeout(60_000)
     const script = `
       const { transformed } = await import(${JSON.stringify(join(import.meta.dirname, '..', 'transform.ts'))})
       const source = Buffer.from(process.argv[1], 'base64')

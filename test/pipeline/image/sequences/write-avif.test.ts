@@ -52,8 +52,7 @@ const sequenceOf = async (source: Uint8Array, query: string, format = 'webp') =>
 describe('an animation as AVIF', () => {
   let chromium: Chromium
   let page: Server
-  before(async function () {
-    this.timeout(60_000)
+  before(async () => {
     chromium = await startChromium()
     // Only pages of a trusted origin have the decoder.
     page = createServer((_, res) => res.setHeader('Content-Type', 'text/html').end('<!doctype html>'))

@@ -33,8 +33,7 @@ async function filesOf({ url, tokens }: Service): Promise<Listed[]> {
 
 const originals = (files: readonly string[]) => files.filter((file) => !file.includes('.sluice/'))
 
-describe('sluice import', function () {
-  this.timeout(60_000)
+describe('sluice import', () => {
   const own = operated()
   let source: string
   let png: Buffer

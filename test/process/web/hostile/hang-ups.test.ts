@@ -22,8 +22,7 @@ const AT_ONCE = 8
 /** Makes the bytes of the nth request. */
 type Requests = (n: number) => string | Buffer
 
-describe('clients that disconnect', function () {
-  this.timeout(60_000)
+describe('clients that disconnect', () => {
   let dataDir: string
   let server: RunningServer
   let large: WireRecord

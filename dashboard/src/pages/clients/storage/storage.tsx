@@ -1,11 +1,12 @@
 import { useMutation } from '@tanstack/react-query'
 import { HardDrive } from 'lucide-react'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import type { Client, ClientStorage } from '../../../../../client/index.ts'
 import { sluice } from '../../../api/clients.ts'
 import { CLIENT_PARTS } from '../../../texts/clients.ts'
 import { COMMON } from '../../../texts/common.ts'
 import { Button } from '../../../ui/button.tsx'
+import { Form } from '../../../ui/forms/form.tsx'
 import { ConfirmDialog } from '../../../ui/overlays/dialog.tsx'
 import { toast } from '../../../ui/overlays/toast.tsx'
 import { Card } from '../../../ui/page.tsx'
@@ -80,8 +81,7 @@ function BucketForm({
     test.reset()
     save.reset()
   }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     test.reset()
     save.mutate()
   }
@@ -93,7 +93,7 @@ function BucketForm({
   return (
     <div className="flex flex-col gap-5">
       <Card title={CLIENT_PARTS.bucketTitle} description={CLIENT_PARTS.bucketText}>
-        <form onSubmit={submit} noValidate className="flex flex-col gap-4">
+        <Form onSubmit={submit}>
           <BucketFields value={bucket} onChange={change} error={error} isStored={storage !== undefined} />
           {error && !fieldOf(error) && <Notice tone="danger">{error.message}</Notice>}
           {test.data && <Notice tone="success">{CLIENT_PARTS.works(test.data.ms)}</Notice>}
@@ -110,7 +110,7 @@ function BucketForm({
               </Button>
             )}
           </div>
-        </form>
+        </Form>
       </Card>
       {storage && (
         <Card

@@ -1,9 +1,9 @@
 import { useClient } from '../../../api/session.ts'
-import { FILE_ACTIONS } from '../../../texts/files.ts'
 import { formatBytes } from '../../../ui/format.ts'
 import { ConfirmDialog } from '../../../ui/overlays/dialog.tsx'
 import { toast } from '../../../ui/overlays/toast.tsx'
 import type { Item } from '../list/items.ts'
+import { FILE_ACTIONS } from '../texts.ts'
 import { sizeOf } from './files-of.ts'
 import { filesText, reportFailures, useRefresh } from './outcome.ts'
 

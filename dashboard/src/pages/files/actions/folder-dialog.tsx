@@ -1,7 +1,7 @@
 import { useState } from 'react'
-import { FILE_ACTIONS } from '../../../texts/files.ts'
 import { Field, Input } from '../../../ui/forms/field.tsx'
 import { FormDialog } from '../../../ui/overlays/form-dialog.tsx'
+import { FILE_ACTIONS } from '../texts.ts'
 
 /** The name of a new folder, which opens at once: folders exist by their files. */
 export function FolderDialog({

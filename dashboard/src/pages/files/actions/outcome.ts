@@ -1,9 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useClient } from '../../../api/session.ts'
-import { FILE_ACTIONS } from '../../../texts/files.ts'
 import { formatNumber } from '../../../ui/format.ts'
 import { toast } from '../../../ui/overlays/toast.tsx'
 import { trimLists } from '../list/trim.ts'
+import { FILE_ACTIONS } from '../texts.ts'
 
 /** `12 files`. */
 export function filesText(count: number): string {

@@ -1,11 +1,11 @@
 import { Ellipsis, X } from 'lucide-react'
 import { useState } from 'react'
-import { FILE_ACTIONS } from '../../../texts/files.ts'
 import { Button, IconButton } from '../../../ui/button.tsx'
 import { formatBytes, formatNumber } from '../../../ui/format.ts'
 import { Menu } from '../../../ui/overlays/menu.tsx'
 import type { Selection } from '../list/selection.ts'
 import type { List } from '../list/use-list.ts'
+import { FILE_ACTIONS } from '../texts.ts'
 import { sizeOf } from './files-of.ts'
 import { ACTION_ICONS, type Actions } from './use-actions.tsx'
 

@@ -1,13 +1,13 @@
 import { Copy, FileArchive, FolderInput, FolderOutput, Link, PanelRight, Tag, Trash2 } from 'lucide-react'
 import { lazy, type ReactNode, Suspense, useMemo, useState } from 'react'
 import { useMay } from '../../../api/session.ts'
-import { FILE_ACTIONS } from '../../../texts/files.ts'
 import { copyText } from '../../../ui/copy-button.tsx'
 import type { MenuGroups, MenuItem } from '../../../ui/overlays/menu.tsx'
 import { toast } from '../../../ui/overlays/toast.tsx'
 import type { Item } from '../list/items.ts'
 import type { Selection } from '../list/selection.ts'
 import type { Items } from '../list/sparse.ts'
+import { FILE_ACTIONS } from '../texts.ts'
 import type { Action } from './dialogs.tsx'
 
 const ActionDialog = lazy(async () => ({ default: (await import('./dialogs.tsx')).ActionDialog }))

@@ -2,8 +2,8 @@ import * as Radix from '@radix-ui/react-dialog'
 import { clsx } from 'clsx'
 import { ChevronLeft, ChevronRight, Maximize2, Minimize2, X } from 'lucide-react'
 import { type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from 'react'
-import { DETAILS } from '../../../texts/details.ts'
 import { IconButton } from '../../../ui/button.tsx'
+import { DETAILS } from './texts.ts'
 
 const wide = window.matchMedia('(min-width: 48rem)')
 

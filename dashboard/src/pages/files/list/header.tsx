@@ -2,8 +2,8 @@
 // biome-ignore-all lint/a11y/useFocusableInteractive: one item has the focus, and the others receive it by keys
 import { clsx } from 'clsx'
 import { ArrowDown, ArrowUp } from 'lucide-react'
-import { FILES } from '../../../texts/files.ts'
 import type { Sort } from '../search.ts'
+import { FILES } from '../texts.ts'
 import { COLUMNS } from './row.tsx'
 
 const HEADERS = [

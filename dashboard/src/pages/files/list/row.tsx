@@ -1,8 +1,9 @@
 // biome-ignore-all lint/a11y/useSemanticElements: a virtual list has no table
 // biome-ignore-all lint/a11y/useFocusableInteractive: one item has the focus, and the others receive it by keys
-import { FILES } from '../../../texts/files.ts'
+
 import { Badge } from '../../../ui/badge.tsx'
 import { formatBytes, formatDate, formatNumber, formatTime } from '../../../ui/format.ts'
+import { FILES } from '../texts.ts'
 import { FolderGlyph, Thumbnail } from './thumbnail.tsx'
 import { Tick } from './tick.tsx'
 import type { CellProps } from './tile.tsx'

@@ -1,6 +1,6 @@
 import { clsx } from 'clsx'
 import { Check } from 'lucide-react'
-import { FILES } from '../../../texts/files.ts'
+import { FILES } from '../texts.ts'
 
 /** The box of one item. Out of the tab order: the space key does the same for the item with the focus. */
 export function Tick({

@@ -1,6 +1,6 @@
 import { clsx } from 'clsx'
-import { FILES } from '../../../texts/files.ts'
 import { formatBytes, formatNumber } from '../../../ui/format.ts'
+import { FILES } from '../texts.ts'
 import type { Item } from './items.ts'
 import { FolderGlyph, Thumbnail } from './thumbnail.tsx'
 import { Tick } from './tick.tsx'

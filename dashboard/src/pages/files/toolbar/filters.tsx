@@ -1,12 +1,12 @@
 import { ListFilter, X } from 'lucide-react'
 import { useId } from 'react'
-import { FILES } from '../../../texts/files.ts'
 import { Button } from '../../../ui/button.tsx'
 import { formatDate } from '../../../ui/format.ts'
 import { Field, Input } from '../../../ui/forms/field.tsx'
 import { Select } from '../../../ui/forms/select.tsx'
 import { Popover } from '../../../ui/overlays/popover.tsx'
 import { type FilesSearch, type FileType, TYPES, without } from '../search.ts'
+import { FILES } from '../texts.ts'
 
 const NAMES = ['type', 'tag', 'from', 'to'] as const
 

@@ -1,12 +1,12 @@
 import { ArrowUpDown, LayoutGrid, Rows3, Search, X } from 'lucide-react'
 import { type RefObject, useEffect, useState } from 'react'
-import { FILES } from '../../../texts/files.ts'
 import { Button } from '../../../ui/button.tsx'
 import { Segmented } from '../../../ui/forms/choices.tsx'
 import { Input } from '../../../ui/forms/field.tsx'
 import { Menu } from '../../../ui/overlays/menu.tsx'
 import type { View } from '../list/browser.tsx'
 import { type FilesSearch, isFiltered, SORTS, without } from '../search.ts'
+import { FILES } from '../texts.ts'
 import { Filters } from './filters.tsx'
 
 const TYPING_MS = 250

@@ -5,7 +5,6 @@ import type { ListedFile } from '../../../../../client/index.ts'
 import { isDrawn } from '../../../api/pictured.ts'
 import { useClient, useMay } from '../../../api/session.ts'
 import { requestUpload } from '../../../layout/uploads.ts'
-import { PLAYGROUND } from '../../../texts/playground.ts'
 import { Button } from '../../../ui/button.tsx'
 import { formatBytes } from '../../../ui/format.ts'
 import { Input } from '../../../ui/forms/field.tsx'
@@ -15,6 +14,7 @@ import type { Group } from '../catalog.ts'
 import { isTransformable } from '../catalog.ts'
 import { shownUrls } from '../delivery.ts'
 import { parametersQuery } from '../queries.ts'
+import { PLAYGROUND } from '../texts.ts'
 
 // Files without parameters are left out of them.
 const LIMIT = 60

@@ -2,10 +2,10 @@ import { Link } from '@tanstack/react-router'
 import { FileX } from 'lucide-react'
 import type { ListedFile } from '../../../../../client/index.ts'
 import { useClient } from '../../../api/session.ts'
-import { PLAYGROUND } from '../../../texts/playground.ts'
 import { Button } from '../../../ui/button.tsx'
 import { Page } from '../../../ui/page.tsx'
 import { EmptyState } from '../../../ui/states.tsx'
+import { PLAYGROUND } from '../texts.ts'
 
 /** Instead of the playground, for a file without parameters, for example a ZIP. */
 export function NotTransformable({ file }: { file: Pick<ListedFile, 'originalName'> }) {

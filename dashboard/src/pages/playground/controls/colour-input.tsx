@@ -1,5 +1,5 @@
-import { PLAYGROUND } from '../../../texts/playground.ts'
 import { Input } from '../../../ui/forms/field.tsx'
+import { PLAYGROUND } from '../texts.ts'
 import type { InputProps } from './input-props.ts'
 
 /** A colour: a picker, and a field for names and transparency. */

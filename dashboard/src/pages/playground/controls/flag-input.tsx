@@ -1,5 +1,5 @@
-import { PLAYGROUND } from '../../../texts/playground.ts'
 import { Segmented } from '../../../ui/forms/choices.tsx'
+import { PLAYGROUND } from '../texts.ts'
 import type { InputProps } from './input-props.ts'
 
 /** A flag. Off is a choice of its own: it switches off what a preset has switched on. */

@@ -1,9 +1,9 @@
 import { useState } from 'react'
-import { PLAYGROUND } from '../../../texts/playground.ts'
 import { Button } from '../../../ui/button.tsx'
 import { Input } from '../../../ui/forms/field.tsx'
 import { Dialog } from '../../../ui/overlays/dialog.tsx'
 import { FileChoice } from '../choose/file-choice.tsx'
+import { PLAYGROUND } from '../texts.ts'
 import type { InputProps } from './input-props.ts'
 
 /** Another file, for example a watermark. */

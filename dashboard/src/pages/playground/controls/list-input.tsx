@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
-import { PLAYGROUND } from '../../../texts/playground.ts'
 import { Input } from '../../../ui/forms/field.tsx'
+import { PLAYGROUND } from '../texts.ts'
 import type { InputProps } from './input-props.ts'
 
 /** Several numbers, each with its name. The parameter is set as soon as all required numbers are. */

@@ -1,6 +1,6 @@
-import { PLAYGROUND } from '../../../texts/playground.ts'
 import { Slider } from '../../../ui/forms/choices.tsx'
 import { Input } from '../../../ui/forms/field.tsx'
+import { PLAYGROUND } from '../texts.ts'
 import type { InputProps } from './input-props.ts'
 
 // A slider for more would jump over most values.

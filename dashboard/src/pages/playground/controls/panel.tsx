@@ -1,11 +1,11 @@
 import { ChevronRight, X } from 'lucide-react'
 import { useId, useState } from 'react'
-import { PLAYGROUND } from '../../../texts/playground.ts'
 import { Badge } from '../../../ui/badge.tsx'
 import { Button } from '../../../ui/button.tsx'
 import { Input } from '../../../ui/forms/field.tsx'
 import { byPlugin, isFound, type Parameter, type PluginParameters } from '../catalog.ts'
 import type { Change, Values } from '../state.ts'
+import { PLAYGROUND } from '../texts.ts'
 import { Control, controlId } from './control.tsx'
 
 /** The parameter that the service has refused, and why. */

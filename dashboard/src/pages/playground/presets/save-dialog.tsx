@@ -3,12 +3,12 @@ import { useState } from 'react'
 import { SluiceError } from '../../../../../client/index.ts'
 import { useClient } from '../../../api/session.ts'
 import { COMMON } from '../../../texts/common.ts'
-import { PLAYGROUND } from '../../../texts/playground.ts'
 import { Field, Input } from '../../../ui/forms/field.tsx'
 import { FormDialog } from '../../../ui/overlays/form-dialog.tsx'
 import { toast } from '../../../ui/overlays/toast.tsx'
 import type { Group } from '../catalog.ts'
 import { queryOf, type Values } from '../state.ts'
+import { PLAYGROUND } from '../texts.ts'
 
 /** Saves the chosen parameters as a preset of the client. */
 export function SaveDialog({

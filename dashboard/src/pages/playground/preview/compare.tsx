@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { PLAYGROUND } from '../../../texts/playground.ts'
+import { PLAYGROUND } from '../texts.ts'
 
 /** Two pictures over each other, with a boundary to drag. */
 export function Compare({ before, after }: { before: string; after: string }) {

@@ -1,5 +1,5 @@
 import { type KeyboardEvent, type PointerEvent, useRef } from 'react'
-import { PLAYGROUND } from '../../../texts/playground.ts'
+import { PLAYGROUND } from '../texts.ts'
 import { arrowOf, type Point, positionIn, within } from './pointer.ts'
 
 /** A part of a picture, in its pixels. */

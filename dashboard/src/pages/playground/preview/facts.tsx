@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
-import { PLAYGROUND } from '../../../texts/playground.ts'
 import { formatBytes, formatPercent } from '../../../ui/format.ts'
+import { PLAYGROUND } from '../texts.ts'
 import type { Rendered } from './use-result.ts'
 
 /** Size, saved bytes, time, format and dimensions of the result. */

@@ -1,5 +1,5 @@
 import type { KeyboardEvent, PointerEvent } from 'react'
-import { PLAYGROUND } from '../../../texts/playground.ts'
+import { PLAYGROUND } from '../texts.ts'
 import { arrowOf, type Point, positionIn, within } from './pointer.ts'
 
 const STEP = 0.01

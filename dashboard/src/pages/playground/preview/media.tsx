@@ -1,7 +1,7 @@
 import { ExternalLink } from 'lucide-react'
 import { type SyntheticEvent, useEffect, useState } from 'react'
-import { PLAYGROUND } from '../../../texts/playground.ts'
 import { Button } from '../../../ui/button.tsx'
+import { PLAYGROUND } from '../texts.ts'
 import { Playlist } from './playlist.tsx'
 import { isPlaylist, type Result } from './request.ts'
 

@@ -15,8 +15,13 @@ import { COMPLETE_MS_PER_PART } from '../upload.ts'
 const MIB = 1024 ** 2
 // A client repeats this much when a request fails. S3 requires at least 5 MiB, except of the last part.
 const PART_BYTES = 16 * MIB
-// The limit of S3 is 10,000. Each URL has some 600 characters, and a response has the URLs of all parts.
-const PARTS_MAX = 200
+// The limit of S3.
+const PARTS_MAX = 10_000
+// Each URL has some 600 characters, and a signature takes up to 2 ms: 10,000 of them would be 5 MB, and 20 s of CPU time.
+const PUTS_MAX = 200
+// Parts grow with the file up to this size, so that the first response has all of them: of files up to 100 GiB. At 10 MB/s, such a part
+// takes a minute.
+const LARGE_PART_BYTES = 512 * MIB
 // A signature takes up to 2 ms of CPU time.
 const SIGNED_AT_ONCE = 8
 // A browser would show the object as a page, if the bucket is public and the client could choose the type.
@@ -28,15 +33,23 @@ interface NamedObject {
 }
 
 /**
- * Begins a multipart upload, or continues one, and signs the requests that put its parts: one or more. The signatures cover key and length. A single PUT would
- * make an object at once, and its URL could not be revoked: the parts are no object until they are joined, and their URLs stop working
- * when the upload is aborted.
+ * Begins a multipart upload, or continues one, and signs the requests that put its first missing parts: one or more. The signatures
+ * cover key and length. A single PUT would make an object at once, and its URL could not be revoked: the parts are no object until they
+ * are joined, and their URLs stop working when the upload is aborted.
  *
  * @throws Problem 503
  */
 export async function permitPut(
   { signer, calls, patience }: S3Clients,
-  { bucket, name, size, partBytes: least = PART_BYTES, expiresInSeconds, rest }: NamedObject & PermitOptions,
+  {
+    bucket,
+    name,
+    size,
+    partBytes: least = PART_BYTES,
+    putsMax = PUTS_MAX,
+    expiresInSeconds,
+    rest,
+  }: NamedObject & PermitOptions,
 ): Promise<PutPermit> {
   // Loaded on first use: most installations sign no URLs.
   const { getSignedUrl } = await import('@aws-sdk/s3-request-presigner')
@@ -54,9 +67,12 @@ export async function permitPut(
   const received = new Map(rest?.received.map((part) => [part.number, part.size]))
   const partBytes = partBytesOf(size, least)
   const puts: PermittedPut[] = []
+  let missingBytes = 0
   for (let start = 0, number = 1; start < size; start += partBytes, number += 1) {
     const length = Math.min(partBytes, size - start)
     if (received.get(number) === length) continue
+    missingBytes += length
+    if (puts.length === putsMax) continue
     const part = { ...object, UploadId: uploadId, PartNumber: number, ContentLength: length }
     const url = await getSignedUrl(signer, new UploadPartCommand(part), {
       expiresIn: expiresInSeconds,
@@ -67,12 +83,18 @@ export async function permitPut(
     if (puts.length % SIGNED_AT_ONCE === 0) await setImmediate()
   }
   const until = Date.now() + 1000 * expiresInSeconds
-  return { uploadId, puts, until: Math.min(until, expiration?.getTime() ?? until) }
+  return { uploadId, puts, missingBytes, until: Math.min(until, expiration?.getTime() ?? until) }
 }
 
-/** The size of all parts but the last one: a multiple of 1 MiB. */
-function partBytesOf(size: number, least: number): number {
-  return Math.max(least, Math.ceil(size / PARTS_MAX / MIB) * MIB)
+/**
+ * The size of all parts but the last one, in bytes: a multiple of 1 MiB. A file of up to 5 TiB has at most 10,000 parts of at most
+ * 525 MiB.
+ *
+ * @param least a multiple of 1 MiB
+ */
+export function partBytesOf(size: number, least: number = PART_BYTES): number {
+  const oneOf = (parts: number) => Math.ceil(size / parts / MIB) * MIB
+  return Math.max(least, Math.min(oneOf(PUTS_MAX), LARGE_PART_BYTES), oneOf(PARTS_MAX))
 }
 
 /** The received parts of a multipart upload, in order. Empty when it does not exist. @throws Problem 503 */
@@ -98,8 +120,8 @@ export async function partsOf(
           throw error
         }),
     )
-    for (const { PartNumber = 0, Size = 0, ETag = '' } of page?.Parts ?? [])
-      parts.push({ number: PartNumber, size: Size, etag: ETag })
+    for (const { PartNumber = 0, Size = 0, ETag = '', LastModified } of page?.Parts ?? [])
+      parts.push({ number: PartNumber, size: Size, etag: ETag, at: LastModified?.getTime() ?? 0 })
     after = page?.IsTruncated ? { PartNumberMarker: page.NextPartNumberMarker } : undefined
   }
   return parts

@@ -15,7 +15,7 @@ export const KEY_FIELD = 'k'
  * A place says which original a member of a list belongs to: the packed id of one with a short name, or the key of one with a
  * long name. Line breaks at its end make such a place longer than a packed id.
  *
- * `places.ts` computes the same.
+ * `places.ts` computes the same, since this process reads members and names, and begins pages between them. `lists.test.ts` compares both.
  */
 export const PLACES = `
 local function key_of(of)

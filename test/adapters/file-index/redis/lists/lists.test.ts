@@ -4,10 +4,12 @@ import { packedListed } from '../../../../../src/adapters/file-index/redis/entri
 import { keyNames } from '../../../../../src/adapters/file-index/redis/keys.ts'
 import { LISTING, PLACES } from '../../../../../src/adapters/file-index/redis/lists/lua.ts'
 import {
+  idIn,
   memberOf,
   type Place,
   placeAt,
   placeNamed,
+  withoutId,
 } from '../../../../../src/adapters/file-index/redis/lists/places.ts'
 import { redisIndex } from '../../../../../src/adapters/file-index/redis/redis.ts'
 import { connectRedis, type RedisConnection } from '../../../../../src/adapters/redis/connection.ts'
@@ -191,7 +193,7 @@ describe('redis: the lists of the index', () => {
     }
   })
 
-  it('have the same members in scripts and in this process', async () => {
+  it('have the same members, ids and names in scripts and in this process', async () => {
     const random = seededRandom(9)
     for (let i = 0; i < 200; i += 1) {
       const record = randomRecord(random)
@@ -205,6 +207,7 @@ describe('redis: the lists of the index', () => {
           expect(memberOf(record, by, place), `${by} of ${key}`).to.deep.equal(members[n])
           if (by !== 'key') expect(placeAt(members[n] as Buffer, by)).to.deep.equal(place)
         }
+        expect(members.slice(ORDERS.length).map(String)).to.deep.equal([idIn(key) ?? '', withoutId(key)])
       }
     }
   })
@@ -214,7 +217,10 @@ const membersOf = redisScript(
   `${ENTRIES}${PLACES}
 local lists, add_member, remove_member, count_folders, totals = { stored = {}, trashed = {} }
 ${LISTING}
-return listing_of(KEYS[1], ARGV[1], ARGV[2]).members`,
+local members = listing_of(KEYS[1], ARGV[1], ARGV[2]).members
+members[#members + 1] = id_in(ARGV[1]) or ''
+members[#members + 1] = without_id(ARGV[1])
+return members`,
   { replies: 'bytes' },
 )
 

@@ -1,13 +1,13 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import type { FileWithDerivatives } from '../../../../../../client/index.ts'
 import { useClient } from '../../../../api/session.ts'
-import { DETAILS } from '../../../../texts/details.ts'
 import { formatBytes, formatDate } from '../../../../ui/format.ts'
 import { ConfirmDialog } from '../../../../ui/overlays/dialog.tsx'
 import { toast } from '../../../../ui/overlays/toast.tsx'
 import { aliasesQuery } from '../data/aliases.ts'
 import { useFileCache } from '../data/file.ts'
 import { totalOf } from '../tabs/derivatives.tsx'
+import { DETAILS } from '../texts.ts'
 
 /** Deletes a file, after it has listed what is deleted with it. It can be undone when the client has soft delete. */
 export function DeleteDialog({

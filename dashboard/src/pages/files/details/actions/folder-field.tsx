@@ -2,8 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { ArrowUp, FolderClosed } from 'lucide-react'
 import type { Folder } from '../../../../../../client/index.ts'
 import { useClient } from '../../../../api/session.ts'
-import { DETAILS } from '../../../../texts/details.ts'
 import { Field, Input } from '../../../../ui/forms/field.tsx'
+import { DETAILS } from '../texts.ts'
 
 const SHOWN_MAX = 100
 const ITEM =

@@ -2,12 +2,12 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { FileWithDerivatives, ListedFile } from '../../../../../../client/index.ts'
 import { useClient } from '../../../../api/session.ts'
-import { DETAILS } from '../../../../texts/details.ts'
 import { Field } from '../../../../ui/forms/field.tsx'
 import { Select } from '../../../../ui/forms/select.tsx'
 import { FormDialog } from '../../../../ui/overlays/form-dialog.tsx'
 import { toast } from '../../../../ui/overlays/toast.tsx'
 import { folderOf, useFileCache } from '../data/file.ts'
+import { DETAILS } from '../texts.ts'
 import { FolderField } from './folder-field.tsx'
 
 const REDIRECTS = [

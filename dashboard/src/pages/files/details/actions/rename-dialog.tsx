@@ -2,10 +2,10 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { FileWithDerivatives } from '../../../../../../client/index.ts'
 import { useClient } from '../../../../api/session.ts'
-import { DETAILS } from '../../../../texts/details.ts'
 import { Field, Input } from '../../../../ui/forms/field.tsx'
 import { FormDialog } from '../../../../ui/overlays/form-dialog.tsx'
 import { useFileCache } from '../data/file.ts'
+import { DETAILS } from '../texts.ts'
 
 /** Changes the name of a file. */
 export function RenameDialog({ file, onClose }: { file: FileWithDerivatives; onClose: () => void }) {

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ListedFile } from '../../../../../../client/index.ts'
 import { useClient } from '../../../../api/session.ts'
-import { DETAILS } from '../../../../texts/details.ts'
 import { Spinner } from '../../../../ui/skeleton.tsx'
 import { useDelivery } from '../data/delivery.ts'
+import { DETAILS } from '../texts.ts'
 import { NoPreview } from './no-preview.tsx'
 
 // LibreOffice may be busy with other documents. The service responds at once when too many requests wait.

@@ -1,7 +1,7 @@
 import { FileQuestion } from 'lucide-react'
 import type { ReactNode } from 'react'
 import type { ListedFile } from '../../../../../../client/index.ts'
-import { DETAILS } from '../../../../texts/details.ts'
+import { DETAILS } from '../texts.ts'
 
 /** Shown instead of a preview: why there is none, and what can be done. */
 export function NoPreview({

@@ -1,5 +1,5 @@
 import { type CSSProperties, type PointerEvent, useState } from 'react'
-import { DETAILS } from '../../../../texts/details.ts'
+import { DETAILS } from '../texts.ts'
 import type { Storyboard } from './storyboard.ts'
 import { formatSeconds } from './time.ts'
 

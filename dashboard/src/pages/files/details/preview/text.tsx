@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ListedFile } from '../../../../../../client/index.ts'
 import { useClient } from '../../../../api/session.ts'
-import { DETAILS } from '../../../../texts/details.ts'
 import { Skeleton } from '../../../../ui/skeleton.tsx'
 import { useDelivery } from '../data/delivery.ts'
+import { DETAILS } from '../texts.ts'
 import { NoPreview } from './no-preview.tsx'
 
 const SHOWN_BYTES = 65_536

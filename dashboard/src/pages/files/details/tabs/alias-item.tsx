@@ -3,7 +3,6 @@ import { ChevronRight, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import type { FileWithDerivatives, ListedAlias } from '../../../../../../client/index.ts'
 import { useClient } from '../../../../api/session.ts'
-import { DETAILS } from '../../../../texts/details.ts'
 import { Badge } from '../../../../ui/badge.tsx'
 import { Button, IconButton } from '../../../../ui/button.tsx'
 import { CopyButton } from '../../../../ui/copy-button.tsx'
@@ -12,6 +11,7 @@ import { ConfirmDialog } from '../../../../ui/overlays/dialog.tsx'
 import { toast } from '../../../../ui/overlays/toast.tsx'
 import { SkeletonRows } from '../../../../ui/skeleton.tsx'
 import { Notice } from '../../../../ui/states.tsx'
+import { DETAILS } from '../texts.ts'
 
 /** One alias, with its versions when they are opened. */
 export function AliasItem({

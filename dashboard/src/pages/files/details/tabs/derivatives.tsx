@@ -4,7 +4,6 @@ import { useState } from 'react'
 import type { FileWithDerivatives } from '../../../../../../client/index.ts'
 import { reachable } from '../../../../api/base.ts'
 import { useClient, useMay } from '../../../../api/session.ts'
-import { DETAILS } from '../../../../texts/details.ts'
 import { Badge } from '../../../../ui/badge.tsx'
 import { Button } from '../../../../ui/button.tsx'
 import { formatBytes } from '../../../../ui/format.ts'
@@ -12,6 +11,7 @@ import { ConfirmDialog } from '../../../../ui/overlays/dialog.tsx'
 import { toast } from '../../../../ui/overlays/toast.tsx'
 import { EmptyState } from '../../../../ui/states.tsx'
 import { fileQuery } from '../data/file.ts'
+import { DETAILS } from '../texts.ts'
 
 /** The number of derivatives, and their size in bytes. Those in progress have no size. */
 export function totalOf({ derivatives }: FileWithDerivatives): { count: number; bytes: number } {

@@ -1,6 +1,6 @@
 import type { FileInformation } from '../../../../../../client/index.ts'
-import { DETAILS } from '../../../../texts/details.ts'
 import { CopyButton } from '../../../../ui/copy-button.tsx'
+import { DETAILS } from '../texts.ts'
 import { Rows } from './rows.tsx'
 
 /** What the camera has written into a photo. */

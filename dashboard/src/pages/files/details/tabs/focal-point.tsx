@@ -1,9 +1,9 @@
 import type { FileWithDerivatives } from '../../../../../../client/index.ts'
 import { useMay } from '../../../../api/session.ts'
-import { DETAILS } from '../../../../texts/details.ts'
 import { Button } from '../../../../ui/button.tsx'
 import { useDelivery } from '../data/delivery.ts'
 import { useFocalPoint } from '../data/focal-point.ts'
+import { DETAILS } from '../texts.ts'
 
 const CROPS = [
   { ratio: '1:1', width: 96 },

@@ -1,7 +1,7 @@
 import { Plus, Trash2 } from 'lucide-react'
-import { DETAILS } from '../../../../texts/details.ts'
 import { Button, IconButton } from '../../../../ui/button.tsx'
 import { Input } from '../../../../ui/forms/field.tsx'
+import { DETAILS } from '../texts.ts'
 import { type Entry, entryOf } from './metadata-entry.ts'
 
 /** Names and values, one pair per line. */

@@ -1,7 +1,7 @@
 import { X } from 'lucide-react'
 import { type KeyboardEvent, useState } from 'react'
-import { DETAILS } from '../../../../texts/details.ts'
 import { Field, Input } from '../../../../ui/forms/field.tsx'
+import { DETAILS } from '../texts.ts'
 
 /** A list of tags, and a field that adds one. */
 export function TagsField({

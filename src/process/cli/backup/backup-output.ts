@@ -1,0 +1,152 @@
+import {
+  BACKUP_TROUBLES,
+  type BackupProgress,
+  type BackupReport,
+  type BackupTrouble,
+  type BackupTroubleKind,
+  type MigrationReport,
+  type RestoreReport,
+} from '../../../core/backup/report.ts'
+import { counted } from '../../../core/text/plural.ts'
+import { type CommandOutput, columns, printable } from '../output.ts'
+
+type Item = { trouble?: BackupTrouble; progress?: BackupProgress }
+type Write = (text: string) => void
+
+// Without a terminal, for example in a log.
+const LINE_EVERY_MS = 10_000
+const BAR_WIDTH = 30
+const KIND_WIDTH = Math.max(...Object.keys(BACKUP_TROUBLES).map(({ length }) => length))
+
+/** Prints a backup, a restore or a migration: what is wrong with files, the progress, and the report. */
+export function backupOutput({
+  json,
+  show,
+  write,
+  writeError,
+  isTerminal,
+  now = Date.now,
+}: {
+  json: boolean
+  show: (result: never) => string
+  write: Write
+  writeError: Write
+  isTerminal: boolean
+  now?: () => number
+}): CommandOutput {
+  const counts = new Map<BackupTroubleKind, number>()
+  let isShown = false
+  let isComplete = true
+  let lastLineAt = now()
+  const clear = () => {
+    if (isShown) writeError('\r\u001b[K')
+    isShown = false
+  }
+  function showProgress(progress: BackupProgress): void {
+    if (isTerminal) {
+      writeError(`\r\u001b[K${progressLine(progress)}`)
+      isShown = true
+    } else if (!json && now() >= lastLineAt + LINE_EVERY_MS) {
+      lastLineAt = now()
+      write(`${progressLine(progress)}\n`)
+    }
+  }
+  return {
+    report(item) {
+      const { trouble, progress } = item as Item
+      if (trouble) {
+        clear()
+        counts.set(trouble.kind, (counts.get(trouble.kind) ?? 0) + 1)
+        write(
+          json
+            ? `${JSON.stringify({ trouble })}\n`
+            : `${printable(troubleLine(trouble)).replaceAll('\n', ' ')}\n`,
+        )
+      }
+      if (progress) showProgress(progress)
+    },
+    result(value) {
+      clear()
+      isComplete = (value as Partial<MigrationReport>).isComplete ?? true
+      if (json) write(`${JSON.stringify(value)}\n`)
+      else {
+        const meanings = [...counts].map(([kind, count]) => [String(count), kind, BACKUP_TROUBLES[kind]])
+        write(`${meanings.length > 0 ? `\n${columns(meanings)}\n` : ''}${printable(show(value as never))}`)
+      }
+    },
+    get findings() {
+      return [...counts.values()].reduce((sum, count) => sum + count, isComplete ? 0 : 1)
+    },
+    clear,
+  }
+}
+
+/** The text of each command's result. */
+export const BACKUP_RESULTS: Readonly<Record<string, (result: never) => string>> = {
+  backup: (report: BackupReport) =>
+    `${columns([
+      ['backup', report.backup],
+      ['files', `${report.files}, ${shownBytes(report.bytes)}`],
+      [
+        '',
+        `${report.new} new, ${report.unchanged} unchanged, ${report.deleted} deleted since the last backup`,
+      ],
+      ['records', `${report.records} new or changed`],
+      ['copied', shownBytes(report.copiedBytes)],
+      ...(report.verified === undefined ? [] : [['verified', counted(report.verified, 'object')]]),
+      ...(report.expired
+        ? [
+            [
+              'expired',
+              `${counted(report.expired.backups, 'backup')}, ${counted(report.expired.objects, 'object')}`,
+            ],
+          ]
+        : []),
+    ])}APP_SECRET is not in the backup. Store it in another place: without it, signed URLs and the credentials of clients' own buckets are lost.
+`,
+  restore: ({ backup, files, restored, present, restoredBytes, notCopied }: RestoreReport) =>
+    `${columns([
+      ['backup', backup],
+      ['files', `${files}: ${restored} restored, ${present} present already`],
+      ['copied', shownBytes(restoredBytes)],
+    ])}${
+      notCopied > 0
+        ? `This backup is incomplete: ${counted(notCopied, 'file or client', 'files or clients')} could not be copied into it.\n`
+        : ''
+    }Start the service with the former APP_SECRET. If it runs already, run sluice reindex.
+`,
+  migrate: ({ files, copied, copiedBytes, deleted, isComplete, settings = {} }: MigrationReport) =>
+    columns([
+      ['files', String(files)],
+      ['copied', `${counted(copied, 'object')}, ${shownBytes(copiedBytes)}`],
+      ['deleted', counted(deleted, 'object')],
+    ]) +
+    (isComplete
+      ? `The target is complete. If the service still runs, stop it and run the command once more. Then start it with:\n\n${settingLines(settings)}`
+      : 'The target is not complete: files could not be copied, or there are more changes than the command can follow. Stop the service, and run the command again.\n'),
+  'restore --list': (backups: Array<{ backup: string }>) =>
+    backups.map(({ backup }) => `${backup}\n`).join('') || 'no backups\n',
+}
+
+function settingLines(settings: Readonly<Record<string, string>>): string {
+  const lines = Object.entries(settings).map(([name, value]) =>
+    value === '' ? `(without ${name})\n` : `${name}=${value}\n`,
+  )
+  const isFolder = settings.DATA_DIR !== undefined
+  return `${lines.join('')}${isFolder ? '\nUnless APP_SECRET is set, copy the file app-secret into the new DATA_DIR first.\n' : ''}`
+}
+
+/** `[#####-----] 50 of about 100 files, 12.3 MB copied`, without the bar while the total is unknown. */
+function progressLine({ files, bytes, total, done }: BackupProgress): string {
+  const filled = total ? Math.min(BAR_WIDTH, Math.floor((files / total) * BAR_WIDTH)) : 0
+  const bar = total ? `[${'#'.repeat(filled)}${'-'.repeat(BAR_WIDTH - filled)}] ` : ''
+  return `${bar}${files}${total ? ` of about ${total}` : ''} files, ${shownBytes(bytes)} ${done}`
+}
+
+function troubleLine({ kind, clientId = '', key, detail }: BackupTrouble): string {
+  return `${kind.padEnd(KIND_WIDTH)}  ${clientId.padEnd(11)}  ${key}${detail ? `  (${detail})` : ''}`
+}
+
+function shownBytes(bytes: number): string {
+  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`
+}

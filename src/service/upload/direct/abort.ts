@@ -1,0 +1,107 @@
+import { anySignal } from '../../../core/async/any-signal.ts'
+import type { Client } from '../../../core/clients/client.ts'
+import type { ResumableRef } from '../../../core/files/resumable-key.ts'
+import type { Bucket } from '../../../core/ports/bucket.ts'
+import type { Locks } from '../../../core/ports/locks.ts'
+import { Problem } from '../../../core/problem.ts'
+import { isStillStoring, stillStoring } from '../finish-resumable.ts'
+import { uploadIsComplete } from '../resumable-problems.ts'
+import { type ResumableRecord, readResumable } from '../resumable-record.ts'
+import type { Assemble } from './assemble.ts'
+import { finishLimits } from './times.ts'
+
+// How long an abort waits for a request that joins the parts.
+const ABORT_WAIT_MS = 10_000
+/** The result of an abort, in place of the key of an original. */
+export const ABORTED = ''
+
+/** The lock under which an upload is stored or aborted. */
+export const lockOf = ({ clientId, id }: ResumableRef) => `resumable ${clientId} ${id}`
+
+/** From then on, a sweep stores it. */
+function isBeingStored(record: ResumableRecord | undefined): boolean {
+  return record?.direct?.isComplete === true && !record.stored
+}
+
+/** How unfinished direct uploads end. */
+export interface Aborts {
+  /**
+   * Deletes a direct upload, unless its file is being stored.
+   * @throws Problem 409 while the file is being stored, or when it was stored during this call; 503
+   */
+  abort(client: Client, ref: ResumableRef): Promise<void>
+  /** As `abort`, of a direct upload that has expired. @returns false for one that has not, or is being stored @throws Problem 503 */
+  expire(client: Client, ref: ResumableRef): Promise<boolean>
+}
+
+/** @param options.signal aborted when the service stops */
+export function createAborts({
+  bucket,
+  locks,
+  assemble,
+  discard,
+  signal: stopping,
+  now,
+}: {
+  bucket: Bucket
+  locks: Locks
+  assemble: Pick<Assemble, 'endOf'>
+  /** Deletes an upload in any state. */
+  discard: (client: Client, ref: ResumableRef, record: ResumableRecord) => Promise<void>
+  signal: AbortSignal
+  now: () => number
+}): Aborts {
+  /** Under the lock of `finish`, so that an upload is either aborted or stored. */
+  async function abort(
+    client: Client,
+    ref: ResumableRef,
+    check: (record: ResumableRecord) => Promise<void> = async () => {},
+  ): Promise<void> {
+    const { signal, leave } = anySignal([stopping, AbortSignal.timeout(ABORT_WAIT_MS)])
+    try {
+      for (;;) {
+        let isOwn = false
+        const work = async () => {
+          isOwn = true
+          const record = await readResumable(bucket, ref)
+          if (isBeingStored(record)) throw stillStoring()
+          if (record) await check(record)
+          if (record) await discard(client, ref, record)
+          return ABORTED
+        }
+        if (isBeingStored(await readResumable(bucket, ref))) throw uploadIsComplete()
+        const result = await locks
+          .share(lockOf(ref), work, { signal, ...finishLimits({}) })
+          .catch((error) => {
+            if (isStillStoring(error)) throw uploadIsComplete()
+            // Another request could not complete it.
+            if (isOwn || signal.aborted) throw error
+          })
+        if (result === ABORTED) return
+        // Another request has completed it.
+        if (result !== undefined) throw uploadIsComplete()
+      }
+    } catch (error) {
+      if (signal.aborted && !stopping.aborted) throw uploadIsComplete()
+      throw error
+    } finally {
+      leave()
+    }
+  }
+
+  async function expire(client: Client, ref: ResumableRef): Promise<boolean> {
+    const check = async (record: ResumableRecord) => {
+      const { at, isJoined } = await assemble.endOf(ref, record)
+      if (isJoined || at > now()) throw stillStoring()
+    }
+    try {
+      await abort(client, ref, check)
+      return true
+    } catch (error) {
+      if (error instanceof Problem && error.code === uploadIsComplete().code) return false
+      throw error
+    }
+  }
+
+  return { abort: (client, ref) => abort(client, ref), expire }
+}
