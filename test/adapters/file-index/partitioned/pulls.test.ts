@@ -11,7 +11,15 @@ import type { FileIndex } from '../../../../src/core/ports/file-index.ts'
 import type { MoveOptions } from '../../../../src/core/ports/index/partitioning.ts'
 import { unavailable } from '../../../../src/core/problem.ts'
 import { listOf } from '../../../contracts/file-index/file-index-model.ts'
-import { AHEAD, adopted, d, derived, NOW, newRef, record } from '../../../contracts/file-index/file-index-states.ts'
+import {
+  AHEAD,
+  adopted,
+  d,
+  derived,
+  NOW,
+  newRef,
+  record,
+} from '../../../contracts/file-index/file-index-states.ts'
 import { rejection } from '../../../support/rejection.ts'
 import { contentOf, keysOf, moveOptions, movingIndexes } from './moving.ts'
 
