@@ -755,7 +755,7 @@ export interface FileInformation {
   }
 }
 
-/** A page of a list of files. */
+/** A page of a list of files. It may have fewer than `limit`, or none, and still not be the last one: see `cursor`. */
 export interface FileList {
   files: Array<File>
   /** Cursor of the next page; null on the last page. */

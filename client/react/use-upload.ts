@@ -30,6 +30,8 @@ export interface UseUploadResult
     Pick<UploadQueue, 'add' | 'pause' | 'resume' | 'retry' | 'remove' | 'clear'> {
   /** Whether files are over the element with `dropProps`. */
   isOver: boolean
+  /** Why the last drop could not be read, for example a folder without permission. Undefined after the next drop. */
+  dropError: Error | undefined
   /** Properties of an element that accepts drops. */
   dropProps: {
     onDragOver(event: DragEvent): void
@@ -69,6 +71,7 @@ export function useUpload(options: UseUploadOptions): UseUploadResult {
   }, [queue])
   const state = useSyncExternalStore(queue.subscribe, queue.getState, queue.getState)
   const [isOver, setOver] = useState(false)
+  const [dropError, setDropError] = useState<Error>()
   const handlers = useMemo(
     () => ({
       onDragOver(event: DragEvent) {
@@ -82,7 +85,8 @@ export function useUpload(options: UseUploadOptions): UseUploadResult {
       onDrop(event: DragEvent) {
         event.preventDefault()
         setOver(false)
-        void droppedFiles(event.dataTransfer).then(queue.add)
+        setDropError(undefined)
+        droppedFiles(event.dataTransfer).then(queue.add, setDropError)
       },
       onChange({ target }: ChangeEvent<HTMLInputElement>) {
         queue.add(chosenFiles(target.files ?? []))
@@ -104,6 +108,7 @@ export function useUpload(options: UseUploadOptions): UseUploadResult {
     remove,
     clear,
     isOver,
+    dropError,
     dropProps,
     inputProps: { type: 'file', accept, multiple, onChange },
   }

@@ -60,6 +60,7 @@ export function createUploader({ link, resumeScope = '', fetch }: UploaderOption
       let given: UploadLink | undefined
       // One link for all ways: a link for one file is free again when the direct upload is deleted.
       const getLink = async () => {
+        signal?.throwIfAborted()
         const { name, size } = source
         const type = file instanceof Blob ? file.type : ''
         given ??= await (typeof link === 'function' ? link({ name, size, type }) : link)

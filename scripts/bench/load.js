@@ -67,17 +67,19 @@ export async function bytesOf(url, request) {
 function exchange(pool, request, keep = () => {}) {
   return new Promise((resolve, reject) => {
     let status = 0
+    let problem = ''
     const handler = {
       onRequestStart() {},
       onResponseStart(_controller, statusCode) {
         status = statusCode
       },
       onResponseData(_controller, chunk) {
-        keep(chunk)
+        if (status >= 400) problem += chunk
+        else keep(chunk)
       },
       onResponseEnd() {
         try {
-          resolve(checkStatus(status, request))
+          resolve(checkStatus(status, request, problem))
         } catch (error) {
           reject(error)
         }
@@ -90,8 +92,8 @@ function exchange(pool, request, keep = () => {}) {
   })
 }
 
-/** @throws {Error} for another status than that of the request, by default 200 */
-function checkStatus(status, { status: expected = 200, method, path }) {
+/** @throws {Error} for another status than that of the request, by default 200, with the text of the response if it is known */
+function checkStatus(status, { status: expected = 200, method, path }, text = '') {
   if (status !== expected)
-    throw new Error(`expected status ${expected} for ${method} ${path}, received ${status}`)
+    throw new Error(`expected status ${expected} for ${method} ${path}, received ${status} ${text}`.trimEnd())
 }

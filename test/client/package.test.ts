@@ -83,7 +83,7 @@ describe('the package sluice/client', () => {
   const sizes: Array<[exported: string, maxBytes: number]> = [
     [`{ buildUrl } from 'sluice/client'`, 600],
     [`{ buildUrl, srcset, url } from 'sluice/client'`, 1200],
-    [`{ createUploader } from 'sluice/client'`, 13_000],
+    [`{ createUploader } from 'sluice/client'`, 13_500],
     // Without the uploader, which is ten times as large.
     [`{ SluiceImage } from 'sluice/react'`, 5000],
     [`{ default } from 'sluice/next'`, 1200],

@@ -143,6 +143,41 @@ onOneBackend('the details of a file', (start) => {
     await page.getByRole('dialog', { name: 'final.jpg' }).waitFor()
   })
 
+  it('follows a change of the tags of selected files, and does not undo it', async () => {
+    const file = await photo('bulk.jpg', { folder: 'bulk' })
+    const { page } = await open(file, { folder: 'bulk' })
+    await page.getByRole('tab', { name: 'Edit' }).click()
+    await page.locator('[data-id]').filter({ hasText: 'bulk.jpg' }).click({ button: 'right' })
+    await page.getByRole('menuitem', { name: 'Edit tags' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Tags of 1 file' })
+    await dialog.getByLabel('Add tags').fill('summer')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await button(page, 'Remove the tag summer').waitFor()
+    await page.getByLabel('Name', { exact: true }).fill('named.jpg')
+    await button(page, 'Save').click()
+    await page.getByText('Saved', { exact: true }).waitFor()
+    const { originalName, tags } = await sluice.files.get(file)
+    expect({ originalName, tags }).to.deep.equal({ originalName: 'named.jpg', tags: ['summer'] })
+  })
+
+  it('stores a focal point that was set just before the panel is closed', async () => {
+    const file = await photo('quick.jpg')
+    const { page } = await open(file)
+    await button(page, 'Set the focal point').click()
+    await page.getByRole('img', { name: 'quick.jpg' }).waitFor()
+    // In one task, so that the pause before the request has not ended.
+    await page.evaluate(`{
+      const image = document.querySelector('[role=dialog] img[alt="quick.jpg"]')
+      const { x, y, width, height } = image.getBoundingClientRect()
+      const place = { clientX: x + width / 4, clientY: y + height / 2 }
+      image.dispatchEvent(new MouseEvent('click', { ...place, bubbles: true }))
+      document.querySelector('[role=dialog] [aria-label=Close]').click()
+    }`)
+    await eventually(async () =>
+      expect((await sluice.files.get(file)).focalPoint?.x).to.be.closeTo(0.25, 0.01),
+    )
+  })
+
   it('shows URLs, HTML and Markdown, and deletes derivatives', async () => {
     const file = await photo('shared.jpg')
     expect((await fetch(`${file.src}?w=100&f=webp`)).status).to.equal(200)
@@ -261,6 +296,16 @@ onOneBackend('the details of a file', (start) => {
     ).trim()
     expect((await fetch(link)).status).to.equal(200)
     expect((await fetch(link.replace(/\?.*/, ''))).status).to.equal(403)
+    // Another signature would restart a video.
+    const requests: string[] = []
+    page.on('request', (request) => requests.push(request.postData() ?? ''))
+    await page.evaluate(`{
+      const data = new DataTransfer()
+      data.items.add(new File(['new'], 'new.txt'))
+      window.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data }))
+    }`)
+    await page.locator('[data-id]').filter({ hasText: 'new.txt' }).waitFor()
+    expect(requests.filter((body) => body.includes(file.s3PathOriginal))).to.deep.equal([])
     expect(errors).to.deep.equal([])
   })
 

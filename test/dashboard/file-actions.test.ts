@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { onOneBackend } from '../support/backends.ts'
 import { firstOwner } from '../support/console/browser.ts'
+import { eventually } from '../support/eventually.ts'
 import { type Pages, startPages } from '../support/peers/browser-pages.ts'
 import { uploadOne } from '../support/requests/client.ts'
 import type { Service } from '../support/service.ts'
@@ -97,6 +98,19 @@ onOneBackend('copies, moves and the trash of the console', (start) => {
     expect(await stored('prefix=moved')).to.deep.equal([])
   })
 
+  it('stops an archive when its dialog is closed', async () => {
+    await open('files/texts')
+    await page.route('**/v1/zip', () => {})
+    await choose('a.txt', 'Download as ZIP')
+    const begun = page.waitForRequest('**/v1/zip')
+    await page.getByRole('dialog').getByRole('button', { name: 'Download' }).click()
+    await begun
+    const stopped = page.waitForEvent('requestfailed')
+    await page.keyboard.press('Escape')
+    expect((await stopped).url()).to.match(/zip$/)
+    await page.unroute('**/v1/zip')
+  })
+
   it('empties the trash', async () => {
     await open('files/texts')
     await item('a.txt').click()
@@ -107,6 +121,27 @@ onOneBackend('copies, moves and the trash of the console', (start) => {
     await open('trash')
     await page.getByRole('button', { name: 'Empty trash' }).click()
     const dialog = page.getByRole('dialog', { name: 'Delete all files of the trash permanently?' })
+    // A failure needs the dialog, so it stays open until the service responds.
+    let fail = () => {}
+    const failed = new Promise<void>((resolve) => {
+      fail = resolve
+    })
+    const json = { status: 500, code: 'internal', detail: 'The disk is broken.' }
+    await page.route(
+      /sort=key/,
+      async (route) => {
+        await failed
+        await route.fulfill({ status: 500, json })
+      },
+      { times: 1 },
+    )
+    await dialog.getByRole('button', { name: 'Empty trash' }).click()
+    await page.keyboard.press('Escape')
+    expect(await dialog.getByRole('button', { name: 'Cancel' }).isDisabled()).to.equal(true)
+    fail()
+    await dialog.getByRole('alert').filter({ hasText: json.detail }).waitFor()
+    await eventually(() => expect(errors).to.have.length(1))
+    errors.length = 0
     await dialog.getByRole('button', { name: 'Empty trash' }).click()
     await page.getByText('3 files deleted permanently').waitFor()
     await page.getByRole('heading', { name: 'The trash is empty' }).waitFor()

@@ -112,6 +112,37 @@ onOneBackend('uploads in the console', (start) => {
     expect(await filesIn('imports/2026/many/inner')).to.have.length(MANY / 2)
     expect(errors).to.deep.equal([])
   })
+  it('waits for the record of a stored file while the service is busy, and for a sign-in', async () => {
+    const { page } = await open('c/first/files/polled')
+    await page.route('**/v1/tus', async (route) => {
+      const response = await route.fetch()
+      const { 'upload-record': _, ...headers } = response.headers()
+      await route.fulfill({ response, headers })
+    })
+    const refusals = [
+      {
+        status: 429,
+        headers: { 'Retry-After': '0' },
+        json: { status: 429, code: 'rate_limited', detail: '' },
+      },
+      { status: 401, json: { status: 401, code: 'unauthorized', detail: '' } },
+    ]
+    await page.route('**/v1/tus/*', (route) => {
+      const refusal = route.request().method() === 'GET' ? refusals.shift() : undefined
+      return refusal ? route.fulfill(refusal) : route.fallback()
+    })
+    await page.keyboard.press('u')
+    const path = join(folder, 'polled.txt')
+    await writeFile(path, 'polled')
+    await choose(page, 'Choose files', path)
+    const dialog = page.getByRole('dialog', { name: 'Your session has expired' })
+    await dialog.getByLabel('Password', { exact: true }).fill(PASSWORD)
+    await dialog.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('heading', { name: '1 file uploaded' }).waitFor()
+    expect(refusals).to.deep.equal([])
+    await page.unrouteAll({ behavior: 'wait' })
+  })
+
   it('pauses a file of 18 MB, and resumes it where it stopped after a reload', async function () {
     this.timeout(120_000)
     const { page, errors } = await open('c/first/files/films')

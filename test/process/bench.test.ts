@@ -185,6 +185,7 @@ describe('the benchmark', function () {
       { group: 'files', index: 'redis', count: 1000, work: 'delete', figures },
       { group: 'files', index: 'redis', count: 10, work: 'delete', figures },
       { group: 'processes', index: 'redis', count: 2, work: 'from memory', figures },
+      { group: 'processes', index: 'cluster', count: 2, files: 1000, work: 'list', figures },
     ]
     const lines = tables(rows).split('\n')
     expect(lines).to.include.members([
@@ -192,7 +193,8 @@ describe('the benchmark', function () {
       '| delete, redis index | 1 · 2 | 1 · 2 |',
       '| delete, redis | 2 · 3 · 4 · 50 | 2 · 3 · 4 · 50 |',
       '| Figure | 2 web processes |',
-      '| from memory: Requests per second | 3000 |',
+      '| from memory, redis: Requests per second | 3000 |',
+      '| list, cluster with 1,000 files: Requests per second | 3000 |',
     ])
   })
 

@@ -41,6 +41,7 @@ export const TEXTS = {
   announceFailed: '{name} failed. {reason}',
   announcePaused: '{name} is paused.',
   announceRemoved: '{name} is removed.',
+  dropUnreadable: 'The dropped files could not be read. Choose them with the button instead.',
   cameraTitle: 'Take a photo',
   cameraShoot: 'Take the photo',
   cameraClose: 'Close',

@@ -41,6 +41,7 @@ export function createView(root: ShadowRoot, queue: UploadQueue): View {
   const rows = new Map<string, Row>()
   const rate = createRate()
   const add = (files: readonly FolderFile[]) => {
+    zone.setFailure(undefined)
     if (files.length > 0) queue.add(files)
   }
 
@@ -157,7 +158,16 @@ export function createView(root: ShadowRoot, queue: UploadQueue): View {
       announce(items)
     },
     listen: () =>
-      acceptDrops(root.host as HTMLElement, { zone, box, isDisabled: () => settings.disabled, add }),
+      acceptDrops(root.host as HTMLElement, {
+        zone,
+        box,
+        isDisabled: () => settings.disabled,
+        add,
+        onUnreadable() {
+          zone.setFailure(settings.texts.dropUnreadable)
+          setText(live, settings.texts.dropUnreadable)
+        },
+      }),
   }
 }
 

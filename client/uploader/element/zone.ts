@@ -15,12 +15,15 @@ export interface Zone {
   update(settings: Settings): void
   /** Shows that files are over the element. */
   setOver(isOver: boolean): void
+  /** Shows why nothing was added, until the next call. Undefined: shows the limits again. */
+  setFailure(text: string | undefined): void
 }
 
 /** Creates the area for drops. */
 export function createZone(root: ShadowRoot, add: (files: readonly FolderFile[]) => void): Zone {
   let settings: Settings | undefined
   let isOver = false
+  let limits = ''
   const picker = (attributes: Record<string, unknown>) => {
     const input = h('input', {
       ...attributes,
@@ -112,17 +115,19 @@ export function createZone(root: ShadowRoot, add: (files: readonly FolderFile[])
       // With files in the list, these buttons only have icons.
       folderButton.title = texts.chooseFolder
       cameraButton.title = texts.camera
-      const limits = [
+      const accepted = [
         accept === '' ? [] : fill(texts.limitTypes, { types: typesText(accept, texts) }),
         maxBytes === undefined ? [] : fill(texts.limitSize, { size: sizeText(maxBytes) }),
       ].flat()
-      setText(hint, limits.join(' · ') || texts.pasteHint)
+      limits = accepted.join(' · ') || texts.pasteHint
+      setText(hint, limits)
       showTitle()
     },
     setOver(next) {
       isOver = next
       showTitle()
     },
+    setFailure: (text) => setText(hint, text ?? limits),
   }
 }
 
@@ -134,11 +139,14 @@ export function acceptDrops(
     box,
     isDisabled,
     add,
+    onUnreadable,
   }: {
     zone: Zone
     box: HTMLElement
     isDisabled: () => boolean
     add: (files: readonly FolderFile[]) => void
+    /** For example a folder for which the browser has no permission. */
+    onUnreadable: () => void
   },
 ): () => void {
   const controller = new AbortController()
@@ -171,7 +179,7 @@ export function acceptDrops(
       setOver(false)
       if (!hasFiles(event) || !event.dataTransfer) return
       event.preventDefault()
-      void droppedFiles(event.dataTransfer).then(add)
+      droppedFiles(event.dataTransfer).then(add, onUnreadable)
     },
     { signal },
   )
@@ -182,7 +190,7 @@ export function acceptDrops(
       const isText = inner instanceof HTMLElement && inner.matches('input, textarea, [contenteditable]')
       if (isDisabled() || isText || event.defaultPrevented || !event.clipboardData?.files.length) return
       event.preventDefault()
-      void droppedFiles(event.clipboardData).then(add)
+      droppedFiles(event.clipboardData).then(add, onUnreadable)
     },
     { signal },
   )

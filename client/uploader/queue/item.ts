@@ -54,10 +54,15 @@ export function stateOf(items: readonly UploadItem[]): QueueState {
   const sum = (name: 'size' | 'sentBytes') => counted.reduce((bytes, item) => bytes + item[name], 0)
   return {
     items,
-    isUploading: items.some(({ status }) => status === 'uploading' || status === 'waiting'),
+    isUploading: items.some(isActive),
     sentBytes: sum('sentBytes'),
     totalBytes: sum('size'),
   }
+}
+
+/** Whether a file is sent, or waits for its turn or for `retryAt`. */
+export function isActive({ status }: UploadItem): boolean {
+  return status === 'uploading' || status === 'waiting'
 }
 
 /** Whether two files are the same, as far as a page can know. */

@@ -1,11 +1,19 @@
 import type { SluiceError } from '../../http/problem.ts'
-import { createUploader, type Uploader } from '../../upload/link.ts'
 import { errorFrom, isRetryable, retryAtOf } from './failure.ts'
-import { type FolderFile, isSameFile, newItem, type QueueState, stateOf, type UploadItem } from './item.ts'
+import {
+  type FolderFile,
+  isActive,
+  isSameFile,
+  newItem,
+  type QueueState,
+  stateOf,
+  type UploadItem,
+} from './item.ts'
 import { restored, storedOf } from './memory.ts'
 import { whenOnline } from './online.ts'
 import type { QueueOptions } from './options.ts'
 import { refusal } from './rules.ts'
+import { discard, send } from './send.ts'
 
 /** Uploads several files, and has a state for a user interface. */
 export interface UploadQueue {
@@ -45,6 +53,7 @@ export function createUploadQueue(given: QueueOptions): UploadQueue {
   const runs = new Map<string, AbortController>()
   let state = stateOf([])
   let stopWatching = () => {}
+  let isClosed = false
   let timer: ReturnType<typeof setTimeout> | undefined
 
   const find = (id: string) => state.items.find((item) => item.id === id)
@@ -67,6 +76,7 @@ export function createUploadQueue(given: QueueOptions): UploadQueue {
   /** Starts the next uploads, and comes back when the first retry is due. */
   function pump(): void {
     clearTimeout(timer)
+    if (isClosed) return
     const now = Date.now()
     const waiting = state.items.filter(({ status }) => status === 'waiting')
     for (const item of waiting.filter(({ retryAt = 0 }) => retryAt <= now)) {
@@ -79,24 +89,6 @@ export function createUploadQueue(given: QueueOptions): UploadQueue {
     if (Number.isFinite(next)) timer = setTimeout(pump, next - now)
   }
 
-  function uploaderOf({ folder }: UploadItem): Uploader {
-    const { link, resumeScope = '', fetch } = options
-    return createUploader({
-      link: typeof link === 'function' ? (wanted) => link({ ...wanted, folder }) : link,
-      // Equal files of two folders are two uploads.
-      resumeScope: `${resumeScope} ${folder}`.trim(),
-      ...(fetch ? { fetch } : {}),
-    })
-  }
-
-  /** Deletes the bytes of an unfinished upload: it would take a use of its link until it expires. */
-  function discard(item: UploadItem): void {
-    const { resume } = options
-    void uploaderOf(item)
-      .discard(item, resume === undefined ? {} : { resume })
-      .catch(() => {})
-  }
-
   async function run(item: UploadItem): Promise<void> {
     const { id, file } = item
     if (!file) return
@@ -104,20 +96,11 @@ export function createUploadQueue(given: QueueOptions): UploadQueue {
     const { signal } = controller
     runs.set(id, controller)
     change(id, { status: 'uploading', error: undefined, retryAt: undefined })
-    const { resumableFromBytes, direct, chunkBytes, resume } = options
     try {
-      const record = await uploaderOf(item).upload(file, {
-        ...(resumableFromBytes === undefined ? {} : { resumableFromBytes }),
-        direct,
-        ...(chunkBytes === undefined ? {} : { chunkBytes }),
-        ...(resume === undefined ? {} : { resume }),
-        // The queue waits by itself, so that the user sees why.
-        retries: false,
-        signal,
-        onProgress: ({ sentBytes }) => {
-          if (!signal.aborted) change(id, { sentBytes })
-        },
-      })
+      const onProgress = (sentBytes: number) => {
+        if (!signal.aborted) change(id, { sentBytes })
+      }
+      const record = await send({ item, file, options, signal, onProgress })
       if (signal.aborted) return
       void options.memory?.delete(id)
       const done = change(id, { status: 'done', sentBytes: file.size, record })
@@ -127,7 +110,7 @@ export function createUploadQueue(given: QueueOptions): UploadQueue {
     } finally {
       if (runs.get(id) === controller) runs.delete(id)
       // Only now its URL is stored.
-      if (signal.reason === REMOVED) discard(item)
+      if (signal.reason === REMOVED) discard(item, options)
       pump()
     }
   }
@@ -149,12 +132,30 @@ export function createUploadQueue(given: QueueOptions): UploadQueue {
     runs.delete(id)
   }
 
+  /** Stops the items that are sent or wait. @returns these items */
+  function halt(items: readonly UploadItem[]): readonly UploadItem[] {
+    const active = items.filter(isActive)
+    for (const { id } of active) {
+      stop(id)
+      change(id, { status: 'paused', error: undefined, retryAt: undefined })
+    }
+    return active
+  }
+
+  /** Ends the upload of an item that has left the list. */
+  function forget(item: UploadItem): void {
+    if (runs.has(item.id)) stop(item.id, REMOVED)
+    else if (item.status !== 'done') discard(item, options)
+    void options.memory?.delete(item.id)
+  }
+
   const retryLost = () => {
     for (const { id, error } of state.items) if (error?.code === 'network') queue.retry(id)
   }
 
   const queue: UploadQueue = {
     add(files) {
+      isClosed = false
       const added: UploadItem[] = []
       const isMultiple = options.multiple !== false
       for (const one of isMultiple ? files : [...files].slice(0, 1)) {
@@ -173,7 +174,7 @@ export function createUploadQueue(given: QueueOptions): UploadQueue {
         if (isKnown) continue
         added.push(newItem({ file, folder, error: refusal(file, options) }))
       }
-      if (!isMultiple && added.length > 0) for (const { id } of state.items) queue.remove(id)
+      if (!isMultiple && added.length > 0) queue.clear()
       if (added.length > 0) setItems([...state.items, ...added])
       for (const item of added) {
         if (item.error) options.onError?.(item)
@@ -182,15 +183,11 @@ export function createUploadQueue(given: QueueOptions): UploadQueue {
       pump()
     },
     pause(id) {
-      for (const item of chosen(id)) {
-        if (item.status !== 'uploading' && item.status !== 'waiting') continue
-        stop(item.id)
-        options.memory?.setPaused(item.id, true)
-        change(item.id, { status: 'paused', error: undefined, retryAt: undefined })
-      }
+      for (const item of halt(chosen(id))) options.memory?.setPaused(item.id, true)
       pump()
     },
     resume(id) {
+      isClosed = false
       for (const item of chosen(id)) {
         if (item.status !== 'paused') continue
         options.memory?.setPaused(item.id, false)
@@ -199,6 +196,7 @@ export function createUploadQueue(given: QueueOptions): UploadQueue {
       pump()
     },
     retry(id) {
+      isClosed = false
       for (const item of chosen(id)) {
         if (isRetryable(item) || item.retryAt !== undefined)
           change(item.id, { status: 'waiting', error: undefined, retryAt: undefined })
@@ -206,18 +204,19 @@ export function createUploadQueue(given: QueueOptions): UploadQueue {
       pump()
     },
     remove(id) {
-      const item = find(id)
-      if (!item) return
-      if (runs.has(id)) stop(id, REMOVED)
-      else if (item.status !== 'done') discard(item)
-      void options.memory?.delete(id)
+      const removed = chosen(id)
       setItems(state.items.filter((item) => item.id !== id))
+      removed.forEach(forget)
       pump()
     },
     clear() {
-      for (const { id } of state.items) queue.remove(id)
+      const removed = state.items
+      // First, so that no aborted upload makes place for the next file.
+      setItems([])
+      removed.forEach(forget)
     },
     async restore() {
+      isClosed = false
       const found = (await options.memory?.list()) ?? []
       const items = found.filter(({ id }) => !find(id)).map(restored)
       if (items.length > 0) setItems([...state.items, ...items])
@@ -237,11 +236,9 @@ export function createUploadQueue(given: QueueOptions): UploadQueue {
       }
     },
     close() {
-      clearTimeout(timer)
-      for (const id of [...runs.keys()]) {
-        stop(id)
-        change(id, { status: 'paused' })
-      }
+      isClosed = true
+      halt(state.items)
+      pump()
     },
   }
   return queue

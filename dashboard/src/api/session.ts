@@ -1,12 +1,12 @@
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import type { Role, Session, SessionClient, SluiceClient } from '../../../client/index.ts'
-import { libraryFor, sluice } from './clients.ts'
+import { installation, libraryFor } from './clients.ts'
 
 /** The session of this browser. Fails with a 401 when there is none. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
-  queryFn: ({ signal }) => sluice.sessions.get({ signal }),
+  queryFn: ({ signal }) => installation.sessions.get({ signal }),
   staleTime: 60_000,
 })
 
@@ -20,6 +20,11 @@ export function useChosenClient(): SessionClient | undefined {
   const { clientId } = useParams({ strict: false })
   const { clients } = useSession()
   return clients.find(({ id }) => id === clientId)
+}
+
+/** The name of a client, or its id. */
+export function nameOf({ id, name }: Pick<SessionClient, 'id' | 'name'>): string {
+  return name ?? id
 }
 
 /** A client with its calls. Keys of queries begin with its id: `[client.id, 'files', …]`. */

@@ -1,15 +1,10 @@
 import { useNavigate } from '@tanstack/react-router'
 import { Building2, ChevronsUpDown } from 'lucide-react'
 import type { SessionClient } from '../../../client/index.ts'
-import { useMay, useSession } from '../api/session.ts'
+import { nameOf, useMay, useSession } from '../api/session.ts'
 import { Avatar } from '../ui/badge.tsx'
 import { Menu } from '../ui/overlays/menu.tsx'
 import { LAYOUT } from './texts.ts'
-
-/** The name of a client, or its id. */
-export function nameOf({ id, name }: Pick<SessionClient, 'id' | 'name'>): string {
-  return name ?? id
-}
 
 /** Chooses the client whose files are shown. */
 export function ClientSwitcher({ client }: { client: SessionClient | undefined }) {

@@ -2,10 +2,9 @@ import { FolderInput } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { droppedFiles } from '../../../client/uploader/element/dropped.ts'
 import { firstClient } from '../api/last-client.ts'
-import { useChosenClient, useMay, useSession } from '../api/session.ts'
+import { nameOf, useChosenClient, useMay, useSession } from '../api/session.ts'
 import { UPLOAD } from '../texts/upload.ts'
 import { toast } from '../ui/overlays/toast.tsx'
-import { nameOf } from './client-switcher.tsx'
 import { requestUpload, useShownFolder } from './uploads.ts'
 
 /** Receives files that are dropped or pasted anywhere on the page, and shows where a drop would put them. */

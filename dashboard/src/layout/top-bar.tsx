@@ -1,8 +1,7 @@
 import { Menu as MenuIcon, Search } from 'lucide-react'
 import { firstClient } from '../api/last-client.ts'
-import { useChosenClient, useSession } from '../api/session.ts'
+import { nameOf, useChosenClient, useSession } from '../api/session.ts'
 import { IconButton } from '../ui/button.tsx'
-import { nameOf } from './client-switcher.tsx'
 import { LAYOUT } from './texts.ts'
 
 /** The bar of narrow windows. */

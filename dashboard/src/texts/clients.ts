@@ -11,7 +11,6 @@ export const CLIENTS = {
   emptyText: 'A client is a site or app that stores and delivers files.',
   name: 'Name',
   nameHint: 'For people. It can be changed at any time.',
-  unnamed: 'Unnamed client',
   token: 'Public token',
   tokenHint: 'Part of the URLs of its files. It may be public.',
   copyToken: 'Copy public token',
@@ -32,7 +31,6 @@ export const CLIENTS = {
   saved: 'Changes saved',
   id: 'Client ID',
   copyId: 'Copy client ID',
-  actions: 'Actions',
   done: 'I have stored it',
 
   secret: 'Secret token',

@@ -21,7 +21,6 @@ export const MEMBERS = {
   you: 'You',
   invited: 'Invited',
   invitationExpired: 'Invitation expired',
-  invitedUntil: (time: string) => `The invitation expires ${time}.`,
   organisation: 'Organisation',
   organisationText: 'Signs in with the organisation, which sets the role at each sign-in.',
   edit: 'Edit',
@@ -35,7 +34,6 @@ export const MEMBERS = {
     'Access ends at once. At the next sign-in with the organisation, this person becomes a member again: end the access there, too.',
   removed: (name: string) => `${name} was removed`,
   saved: 'Changes saved',
-  emailInvalid: 'Enter an email address, for example ada@example.com.',
   ownerSeesAll: 'An owner sees all clients.',
   linkTitle: 'Send this link',
   linkText: (name: string, time: string) =>

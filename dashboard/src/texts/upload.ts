@@ -64,9 +64,6 @@ export const UPLOAD = {
   stopTitle: (count: number) => `Stop ${files(count)}?`,
   stopText: 'What has arrived of unfinished files is deleted. Files that are already uploaded stay.',
   stop: 'Stop uploads',
-  announceDone: (done: number, total: number) => `${done.toLocaleString('en')} of ${files(total)} uploaded.`,
-  announceFailed: (name: string, reason: string) => `${name} failed. ${reason}`,
-  announceResumed: 'Uploads of an earlier page continue.',
   noRecord: 'The service has stored the file, but its response is incomplete. Look for the file in Files.',
   errors: {
     tooLarge: (limit: string) =>
@@ -82,8 +79,6 @@ export const UPLOAD = {
     busy: 'The service is busy. Retry in a few minutes.',
     network:
       'The connection was lost. Check your network, then retry: the upload continues where it stopped.',
-    unreadable:
-      'The browser cannot read this file any more. It was changed, moved or deleted: choose it again.',
     forbidden: 'Your account may not upload to this client. An owner can change that under Members.',
     expired:
       'The service has deleted what had arrived, because it was unfinished for too long. Retry to begin again.',

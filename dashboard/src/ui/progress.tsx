@@ -5,15 +5,12 @@ import { clsx } from 'clsx'
 export function Progress({
   value,
   label,
-  tone = 'accent',
   className,
 }: {
   value: number | undefined
   label: string
-  tone?: 'accent' | 'danger' | 'success'
   className?: string
 }) {
-  const colours = { accent: 'bg-accent', danger: 'bg-danger', success: 'bg-success-ink' }
   return (
     <Radix.Root
       value={value === undefined ? null : Math.round(value * 100)}
@@ -22,8 +19,7 @@ export function Progress({
     >
       <Radix.Indicator
         className={clsx(
-          'h-full rounded-full transition-[width]',
-          colours[tone],
+          'h-full rounded-full bg-accent transition-[width]',
           value === undefined && 'w-1/3 animate-pulse',
         )}
         {...(value !== undefined && { style: { width: `${value * 100}%` } })}

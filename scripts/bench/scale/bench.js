@@ -35,12 +35,16 @@ export const INDEX_NAMES = ['embedded', 'redis', 'cluster']
  */
 export async function benchScale({ only = SCALE_NAMES, indexes: asked = INDEX_NAMES, files, ...options }) {
   const { size, photo, json, temporary } = options
-  const isQuick = size === 'quick'
+  const [isQuick, isShort] = [size === 'quick', size === 'short']
   const [picture] = await photosIn(temporary, photo)
   const isInstalled = isRedisInstalled()
   const indexes = asked.filter((index) => index === 'embedded' || isInstalled)
   if (!isInstalled) say('redis-server is not installed; continuing without it.')
   const rows = []
+  const write = (some) => {
+    if (json)
+      writeFileSync(json, `${JSON.stringify({ machine: machine({ runs: 1 }), rows: some }, null, 2)}\n`)
+  }
   for (const group of only) {
     const { measure, sizes, few, indexes: own = INDEX_NAMES } = GROUPS[group]
     const counts = (group === 'files' && files) || (isQuick ? few : sizes)
@@ -48,12 +52,23 @@ export async function benchScale({ only = SCALE_NAMES, indexes: asked = INDEX_NA
       for (const count of counts) {
         if (index === 'embedded' && group === 'files' && count > EMBEDDED_FILES_MAX) continue
         say(`${group}: ${count}, ${index} index ...`)
-        const measured = await inTurn(measure, { index, count, photo: picture, isQuick, temporary })
-        rows.push(...measured.map((row) => ({ group, index, count, ...row })))
+        const named = (measured) => measured.map((row) => ({ group, index, count, ...row }))
+        // A long run that is aborted leaves what it has measured.
+        const note = (measured) => write([...rows, ...named(measured)])
+        const measured = await inTurn(measure, {
+          index,
+          count,
+          photo: picture,
+          isQuick,
+          isShort,
+          temporary,
+          note,
+        })
+        rows.push(...named(measured))
+        write(rows)
       }
     }
   }
-  if (json) writeFileSync(json, `${JSON.stringify({ machine: machine({ runs: 1 }), rows }, null, 2)}\n`)
   return `${machine({ runs: 1 })}\n\n${tables(rows)}`
 }
 

@@ -37,3 +37,8 @@ export async function uploaded({ url }, { picture, count }) {
   }
   return keys
 }
+
+/** Whether the service compares its index with the bucket now. */
+export async function isComparing(url) {
+  return JSON.parse(await bytesOf(url, get('/readyz'))).comparison !== undefined
+}

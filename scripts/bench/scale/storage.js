@@ -1,9 +1,17 @@
+import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
 import sharp from 'sharp'
 import { importSource } from '../../ready/sources.js'
 import { startSluice } from '../sluice.js'
+import { fileMaker } from './fill.js'
+import { isComparing } from './requests.js'
 
+const POLL_MS = 50
+const YOUNG_MB = 256
 const APP_SECRET = 'the-app-secret-of-the-bench-which-nothing-else-uses'
 
 /**
@@ -20,7 +28,12 @@ export async function newStorage({ folder, photo, redis }) {
   // Each server has a log of its own: its start is over when the log says so.
   const start = ({ uploads = [], env = {} } = {}) =>
     startSluice({ folder: mkdtempSync(join(folder, 'log-')), uploads, env: { ...backend, ...env } })
+  /** Opens the index. Only in Redis, a server may run. */
+  const openIndex = () => (redis ? redisIndexAt(redis.url) : embeddedIndexIn(join(data, 'index')))
   const { server, records } = await start({ uploads: [picture] })
+  // A comparison that has begun would continue later, and remove the files that only the index has.
+  if (redis) await compared(openIndex)
+  while (await isComparing(server.url)) await sleep(POLL_MS)
   await server.stop()
   const [{ s3Path: key }] = records
   const found = readdirSync(data, { recursive: true }).find((path) => path.endsWith(key))
@@ -29,8 +42,7 @@ export async function newStorage({ folder, photo, redis }) {
   return {
     start,
     picture,
-    /** Opens the index. No server may run. */
-    openIndex: () => (redis ? redisIndexAt(redis.url) : embeddedIndexIn(join(data, 'index'))),
+    openIndex,
     /** Stores the picture in the bucket, with no record. */
     store(name) {
       const path = join(bucket, name)
@@ -42,13 +54,37 @@ export async function newStorage({ folder, photo, redis }) {
   }
 }
 
-/** @returns the index with `adoptAll(clientId, files)`, where each file has a `record` and a `recordTag` */
+async function compared(openIndex) {
+  const index = await openIndex()
+  try {
+    while (!(await index.run()).isCompared) await sleep(POLL_MS)
+  } finally {
+    await index.close()
+  }
+}
+
+// So many files share a write to the disk.
+const AT_ONCE = 1000
+
+/** @returns the index with `addAll({ clientId, ...options })`: the options of `fileMaker` in fill.js. It returns the sampled keys */
 async function embeddedIndexIn(folder) {
   const { embeddedIndex } = await importSource('adapters/file-index/embedded/embedded.ts')
   const index = await embeddedIndex(folder)
-  const adoptAll = (clientId, files) =>
-    Promise.all(files.map(({ record, recordTag }) => index.adopt(clientId, record, undefined, recordTag)))
-  return { ...index, adoptAll }
+  const addAll = async ({ clientId, ...options }) => {
+    const { idOf, fileOf, sampled } = await fileMaker(options)
+    const { files } = options
+    for (let from = 1; from <= files; from += AT_ONCE) {
+      const numbers = Array.from({ length: Math.min(AT_ONCE, files + 1 - from) }, (_, i) => from + i)
+      await Promise.all(
+        numbers.map((i) => {
+          const { record, recordTag } = fileOf(i, idOf())
+          return index.adopt(clientId, record, undefined, recordTag)
+        }),
+      )
+    }
+    return sampled
+  }
+  return { ...index, addAll }
 }
 
 async function redisIndexAt(url) {
@@ -61,40 +97,23 @@ async function redisIndexAt(url) {
   const perClient = places.all.length
   const index =
     perClient > 1 ? clusterIndex(places.all, { perClient }).index : redisIndex(redis, { keyPrefix })
-  return { ...index, adoptAll: await adoptIn(places.all), close: () => places.close() }
-}
-
-/** Does what `adopt` of the index does to new files, but many files share a call: this takes half of the time. */
-async function adoptIn(keyspaces) {
-  const { step } = await importSource('adapters/file-index/redis/step.ts')
-  const { keyNames } = await importSource('adapters/file-index/redis/keys.ts')
-  const { packedListed } = await importSource('adapters/file-index/redis/entries/originals.ts')
-  const { searchText } = await importSource('adapters/file-index/redis/search/search.ts')
-  const { partitionNumber } = await importSource('adapters/file-index/partitioned/division.ts')
-  const adopt = step(`
-for i = 1, originals do
-  file, ref = file_at(i)
-  if not original() then set(ARGV[originals + i], file, ref, ARGV[2 * originals + i]) end
-end
-`)
-  return async (clientId, files) => {
-    const groups = new Map()
-    for (const file of files) {
-      const ref = { clientId, key: file.record.key }
-      const number = keyspaces.length > 1 ? partitionNumber(ref, keyspaces.length) : 0
-      groups.set(number, [...(groups.get(number) ?? []), { ref, ...file }])
-    }
-    const calls = [...groups].map(([number, some]) => {
-      const { redis, keyPrefix } = keyspaces[number]
-      const { keys, nameOf } = keyNames(keyPrefix)
-      return adopt(redis, keys(...some.map(({ ref }) => ref)), [
-        ...some.map(({ ref }) => nameOf(ref)),
-        ...some.map(({ record, recordTag }) => packedListed({ state: 'stored', record, recordTag })),
-        ...some.map(({ record }) => searchText(record)),
-      ])
-    })
-    await Promise.all(calls)
+  /** In a cluster, several processes share the partitions. */
+  const addAll = async (options) => {
+    const turns = perClient > 1 ? availableParallelism() : 1
+    const sampled = await Promise.all(
+      Array.from({ length: turns }, async (_, turn) => {
+        const worker = new Worker(new URL('fill-worker.js', import.meta.url), {
+          workerData: { url, turn, turns, ...options },
+          // The members of lists live until their partition is written.
+          resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
+        })
+        const [keys] = await once(worker, 'message')
+        return keys
+      }),
+    )
+    return sampled.flat()
   }
+  return { ...index, addAll, close: () => places.close() }
 }
 
 function sizeOf(folder) {

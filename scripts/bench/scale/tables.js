@@ -46,6 +46,8 @@ const NAMES = {
   comparison: 'files',
 }
 
+const placeOf = ({ index, files }) => (files ? `${index} with ${files.toLocaleString('en')} files` : index)
+
 /** The tables of all groups that were measured, in Markdown. */
 export function tables(rows) {
   const of = (group) => rows.filter((row) => row.group === group)
@@ -74,8 +76,8 @@ function costTables(rows) {
 /** One table with a line for each figure. */
 function figureTables(rows, figures) {
   const lines = rows.flatMap((row) => figures.map(({ title, cell }) => ({ ...row, title, cell })))
-  const lineOf = ({ work, index, title }) =>
-    work === 'process' ? `${title}, ${index} index` : `${work}: ${title}`
+  const lineOf = ({ work, index, files, title }) =>
+    work === 'process' ? `${title}, ${index} index` : `${work}, ${placeOf({ index, files })}: ${title}`
   return tableOf(lines, { title: 'Figure', lineOf, cell: (figures, row) => row.cell(figures) })
 }
 

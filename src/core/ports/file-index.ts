@@ -97,15 +97,14 @@ export interface ListedFile {
 }
 
 /** A part of a range of keys. The next part is after `next`; undefined when this is the last one. */
-export interface FilesBetween {
-  files: readonly IndexedFile[]
-  next: string | undefined
-}
+export type FilesBetween = { files: readonly IndexedFile[]; next: string | undefined }
 
 export interface Page {
   files: readonly ListedFile[]
   /** The position after which the next part begins; undefined when this is the last part. */
   next: string | undefined
+  /** How many entries were read, at most. Absent: the limit. */
+  looked?: number
 }
 
 /** The number of originals, and their bytes without those of derivatives. */

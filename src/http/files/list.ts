@@ -48,7 +48,9 @@ const fileList = named(
       cursor: nextCursor,
       total: z.int().describe('Number of files in all pages. Only with `count=1`.').optional(),
     })
-    .describe('A page of a list of files.'),
+    .describe(
+      'A page of a list of files. It may have fewer than `limit`, or none, and still not be the last one: see `cursor`.',
+    ),
 )
 
 const QUERY = {

@@ -176,6 +176,53 @@ describe('the upload queue', () => {
     second.queue.close()
   })
 
+  it('starts no other file when it is closed, until the user continues', async () => {
+    const { queue, sends, states, names } = start({ concurrency: 1 })
+    queue.add([file('a'), file('b')])
+    await sends('a')
+    queue.close()
+    await sends()
+    queue.configure({ concurrency: 2 })
+    expect(states()).to.deep.equal(['a paused', 'b paused'])
+    expect(names()).to.deep.equal([])
+    queue.resume()
+    await sends('a', 'b')
+    queue.close()
+  })
+
+  it('starts nothing when it is closed while it reads what a previous page has left', async () => {
+    const stored = {
+      id: '1',
+      name: 'a',
+      folder: '',
+      type: '',
+      size: 1,
+      isPaused: false,
+      storedAt: Date.now(),
+    }
+    const { queue, states } = start({ memory: memoryOf([{ ...stored, file: file('a'), ...MODIFIED }]) })
+    const restored = queue.restore()
+    queue.close()
+    await restored
+    expect(states()).to.deep.equal(['a waiting'])
+  })
+
+  it('requests no links for files that are removed together', async () => {
+    const linked: string[] = []
+    const link: QueueOptions['link'] = ({ name }) => {
+      linked.push(name)
+      return LINK
+    }
+    const { queue, sends } = start({ link })
+    queue.add(Array.from({ length: 100 }, (_, i) => file(`removed ${i}`)))
+    queue.clear()
+    // Those that were started earlier would request their links earlier.
+    queue.add([file('last')])
+    await sends('last')
+    expect(linked).to.deep.equal(['last'])
+    queue.close()
+  })
+
   it('continues a file without stored bytes when the user adds it again', async () => {
     const common = { type: '', size: 5, ...MODIFIED, isPaused: false, storedAt: Date.now() }
     const memory = memoryOf([{ id: '1', name: 'large', folder: 'films', file: undefined, ...common }])

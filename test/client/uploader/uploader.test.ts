@@ -117,6 +117,23 @@ onOneBackend('<sluice-uploader> in Chromium', (start) => {
     ])
   })
 
+  it('states that a dropped folder could not be read', async () => {
+    await open()
+    await chromium.evaluate(`{
+      const data = new DataTransfer()
+      data.items.add(new File(['a'], 'a.txt'))
+      const readEntries = (_, fail) => fail(new DOMException('', 'NotReadableError'))
+      const entry = { isDirectory: true, name: 'closed', createReader: () => ({ readEntries }) }
+      DataTransferItem.prototype.webkitGetAsEntry = () => entry
+      ${ELEMENT}.dispatchEvent(new DragEvent('drop', { dataTransfer: data, cancelable: true }))
+    }`)
+    await eventually(async () =>
+      expect(
+        await chromium.evaluate(`${ELEMENT}.shadowRoot.querySelector('[part=hint]').textContent`),
+      ).to.match(/could not be read/),
+    )
+  })
+
   it('uploads a pasted image, but not while the user types elsewhere', async () => {
     await open()
     const paste = (target: string) => `(() => {

@@ -102,7 +102,7 @@ export function recordTagsContract(opened: () => { index: FileIndex; elsewhere: 
       expect(await index.isSearchable(ref.clientId, original)).to.equal(true)
       await index.beginRemoval(ref, { cause: 'delete', leaseUntil: AHEAD, now: NOW })
       expect(await index.finishRemoval(ref, NOW)).to.equal(true)
-      expect(await page()).to.deep.equal({ files: [], next: undefined })
+      expect(await page()).to.deep.include({ files: [], next: undefined })
     })
   })
 

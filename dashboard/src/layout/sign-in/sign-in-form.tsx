@@ -1,6 +1,6 @@
 import { useRef, useState } from 'react'
 import { type Session, SluiceError } from '../../../../client/index.ts'
-import { sluice } from '../../api/clients.ts'
+import { installation } from '../../api/clients.ts'
 import { organisationLabel, organisationUrl } from '../../api/organisation.ts'
 import { SIGN_IN } from '../../texts/session/sign-in.ts'
 import { Button } from '../../ui/button.tsx'
@@ -33,7 +33,9 @@ export function SignInForm({
     if (!password || (!isOperator && !email.trim())) return
     setBusy(true)
     try {
-      onSignedIn(await sluice.sessions.signIn(isOperator ? { password } : { email: email.trim(), password }))
+      onSignedIn(
+        await installation.sessions.signIn(isOperator ? { password } : { email: email.trim(), password }),
+      )
     } catch (error) {
       setFailure(messageOf(error, isOperator))
       passwordField.current?.select()

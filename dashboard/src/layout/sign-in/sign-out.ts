@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { sluice } from '../../api/clients.ts'
+import { installation } from '../../api/clients.ts'
 import { organisationSignOutUrl } from '../../api/organisation.ts'
 import { sessionQuery } from '../../api/session.ts'
 import { signedOut } from '../../api/sign-in-gate.ts'
@@ -11,8 +11,8 @@ export function useSignOut(): (options?: { everywhere?: boolean }) => Promise<vo
   const navigate = useNavigate()
   return async (options = {}) => {
     // Without a connection or with an expired session, the page is left all the same.
-    if (options.everywhere) await sluice.sessions.signOut(options)
-    else await sluice.sessions.signOut().catch(() => undefined)
+    if (options.everywhere) await installation.sessions.signOut(options)
+    else await installation.sessions.signOut().catch(() => undefined)
     const session = queryClient.getQueryData(sessionQuery.queryKey)
     signedOut()
     // Otherwise, the next click would sign the same person in again.

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { SluiceError } from '../../../../client/index.ts'
-import { sluice } from '../../api/clients.ts'
+import { installation } from '../../api/clients.ts'
 import { sessionQuery, useSession } from '../../api/session.ts'
 import { PASSWORD_MIN, passwordError } from '../../layout/sign-in/credentials.ts'
 import { SIGN_IN } from '../../texts/session/sign-in.ts'
@@ -21,7 +21,7 @@ export function PasswordForm() {
   const [next, setNext] = useState('')
   const [isTried, setTried] = useState(false)
   const change = useMutation({
-    mutationFn: () => sluice.sessions.update({ currentPassword: current, newPassword: next }),
+    mutationFn: () => installation.sessions.update({ currentPassword: current, newPassword: next }),
     onSuccess: (session) => {
       queryClient.setQueryData(sessionQuery.queryKey, session)
       setCurrent('')

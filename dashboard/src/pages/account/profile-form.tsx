@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { sluice } from '../../api/clients.ts'
+import { installation } from '../../api/clients.ts'
 import { sessionQuery, useSession } from '../../api/session.ts'
 import { COMMON } from '../../texts/common.ts'
 import { MEMBERS } from '../../texts/members.ts'
@@ -17,7 +17,7 @@ export function ProfileForm() {
   const queryClient = useQueryClient()
   const [name, setName] = useState(member.name)
   const save = useMutation({
-    mutationFn: () => sluice.sessions.update({ name: name.trim() }),
+    mutationFn: () => installation.sessions.update({ name: name.trim() }),
     onSuccess: (session) => {
       queryClient.setQueryData(sessionQuery.queryKey, session)
       toast.success(ACCOUNT.nameSaved)

@@ -1,9 +1,8 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { ScrollText } from 'lucide-react'
 import { useState } from 'react'
-import { sluice } from '../../api/clients.ts'
-import { useSession } from '../../api/session.ts'
-import { nameOf } from '../../layout/client-switcher.tsx'
+import { installation } from '../../api/clients.ts'
+import { nameOf, useSession } from '../../api/session.ts'
 import { Button } from '../../ui/button.tsx'
 import { Select } from '../../ui/forms/select.tsx'
 import { Card, Page } from '../../ui/page.tsx'
@@ -23,12 +22,12 @@ export function AuditPage() {
   const isFiltered = member !== ALL || client !== ALL
   const members = useQuery({
     queryKey: ['members'],
-    queryFn: ({ signal }) => sluice.members.list({ signal }),
+    queryFn: ({ signal }) => installation.members.list({ signal }),
   })
   const { data, error, refetch, fetchNextPage, hasNextPage, isFetchingNextPage } = useInfiniteQuery({
     queryKey: ['audit', member, client],
     queryFn: ({ pageParam, signal }) =>
-      sluice.audit.page({
+      installation.audit.page({
         limit: PAGE_SIZE,
         signal,
         ...(pageParam && { cursor: pageParam }),

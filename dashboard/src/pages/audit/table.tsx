@@ -1,7 +1,6 @@
 import { Info } from 'lucide-react'
 import type { AuditEntry } from '../../../../client/index.ts'
-import { useSession } from '../../api/session.ts'
-import { nameOf } from '../../layout/client-switcher.tsx'
+import { nameOf, useSession } from '../../api/session.ts'
 import { Avatar } from '../../ui/badge.tsx'
 import { IconButton } from '../../ui/button.tsx'
 import { formatAgo, formatTime } from '../../ui/format.ts'

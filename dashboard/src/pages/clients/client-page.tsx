@@ -3,7 +3,7 @@ import { Link, useParams } from '@tanstack/react-router'
 import { ArrowLeft, FolderClosed } from 'lucide-react'
 import { useState } from 'react'
 import type { Client } from '../../../../client/index.ts'
-import { nameOf } from '../../layout/client-switcher.tsx'
+import { nameOf } from '../../api/session.ts'
 import { CLIENTS } from '../../texts/clients.ts'
 import { Button } from '../../ui/button.tsx'
 import { Page } from '../../ui/page.tsx'
@@ -51,10 +51,10 @@ export function ClientPage() {
         )
       }
     >
-      {error && <ErrorState error={error} onRetry={() => void refetch()} />}
+      {error && !client && <ErrorState error={error} onRetry={() => void refetch()} />}
       {!error && !client && <Skeleton className="h-96 w-full rounded-lg" />}
       {/* Another client has other fields. */}
-      {!error && client && <Parts key={client.id} client={client} />}
+      {client && <Parts key={client.id} client={client} />}
     </Page>
   )
 }

@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { sluice } from '../../api/clients.ts'
-import { nameOf } from '../../layout/client-switcher.tsx'
+import { installation } from '../../api/clients.ts'
+import { nameOf } from '../../api/session.ts'
 import { CLIENT_PARTS, CLIENTS } from '../../texts/clients.ts'
 import { Checkbox } from '../../ui/forms/choices.tsx'
 import { Field, Input } from '../../ui/forms/field.tsx'
@@ -24,7 +24,7 @@ export function CreateDialog({
   const [bucket, setBucket] = useState(EMPTY_BUCKET)
   const create = useMutation({
     mutationFn: () =>
-      sluice.clients.create({
+      installation.clients.create({
         ...(name.trim() && { name: name.trim() }),
         ...(hasBucket && { storage: settingsOf(bucket) }),
       }),

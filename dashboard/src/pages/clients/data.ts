@@ -1,5 +1,5 @@
 import { queryOptions, useQueryClient } from '@tanstack/react-query'
-import { sluice } from '../../api/clients.ts'
+import { installation } from '../../api/clients.ts'
 
 /** Whether this is the client that an installation is created with. It cannot be deleted or get another bucket. */
 export function isFirst(id: string): boolean {
@@ -9,14 +9,14 @@ export function isFirst(id: string): boolean {
 /** All clients of the installation. */
 export const clientsQuery = queryOptions({
   queryKey: ['clients'],
-  queryFn: ({ signal }) => sluice.clients.list({ signal }),
+  queryFn: ({ signal }) => installation.clients.list({ signal }),
 })
 
 /** One client, as owners see it. */
 export function clientQuery(id: string) {
   return queryOptions({
     queryKey: ['clients', id],
-    queryFn: ({ signal }) => sluice.clients.get(id, { signal }),
+    queryFn: ({ signal }) => installation.clients.get(id, { signal }),
   })
 }
 

@@ -69,7 +69,7 @@ function AllClients() {
       description={CLIENTS.description}
       actions={clients?.length ? create : undefined}
     >
-      {error ? (
+      {error && !clients ? (
         <ErrorState error={error} onRetry={() => void refetch()} />
       ) : (
         <Card isFlush>

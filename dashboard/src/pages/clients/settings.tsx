@@ -2,8 +2,8 @@ import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Client } from '../../../../client/index.ts'
-import { sluice } from '../../api/clients.ts'
-import { nameOf } from '../../layout/client-switcher.tsx'
+import { installation } from '../../api/clients.ts'
+import { nameOf } from '../../api/session.ts'
 import { CLIENTS } from '../../texts/clients.ts'
 import { COMMON } from '../../texts/common.ts'
 import { Button } from '../../ui/button.tsx'
@@ -22,7 +22,7 @@ export function SettingsPart({ client }: { client: Client }) {
   const [name, setName] = useState(client.name ?? '')
   const [isRemoving, setRemoving] = useState(false)
   const save = useMutation({
-    mutationFn: () => sluice.clients.update(client.id, { name: name.trim() || null }),
+    mutationFn: () => installation.clients.update(client.id, { name: name.trim() || null }),
     onSuccess: async () => {
       toast.success(CLIENTS.saved)
       await reload()
@@ -75,7 +75,7 @@ function RemovalDialog({ client, onClose }: { client: Client; onClose: () => voi
   const [files, setFiles] = useState(false)
   const name = nameOf(client)
   const remove = useMutation({
-    mutationFn: () => sluice.clients.delete(client.id, { files }),
+    mutationFn: () => installation.clients.delete(client.id, { files }),
     onSuccess: async ({ originals }) => {
       toast.success(CLIENTS.removed(name, originals))
       await navigate({ to: '/clients' })

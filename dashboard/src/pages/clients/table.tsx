@@ -1,7 +1,7 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Client, SessionClient } from '../../../../client/index.ts'
-import { nameOf } from '../../layout/client-switcher.tsx'
+import { nameOf } from '../../api/session.ts'
 import { CLIENTS } from '../../texts/clients.ts'
 import { Avatar, Badge } from '../../ui/badge.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'

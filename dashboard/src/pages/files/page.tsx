@@ -17,6 +17,7 @@ import { Browser } from './list/browser.tsx'
 import { type Item, joined } from './list/items.ts'
 import { useSelection } from './list/selection.ts'
 import { ListSkeleton } from './list/skeleton.tsx'
+import { neighboursOf } from './list/sparse.ts'
 import { useList } from './list/use-list.ts'
 import { type FilesSearch, isFiltered, readFilesSearch, without } from './search.ts'
 import { FILE_ACTIONS, FILES } from './texts.ts'
@@ -76,6 +77,7 @@ function FolderPage({ folder }: { folder: string }) {
         .slice(0, 100),
     [items],
   )
+  const neighbours = useMemo(() => neighboursOf(items, search.file ?? ''), [items, search.file])
   useCommands(
     useMemo(
       () => [
@@ -162,7 +164,11 @@ function FolderPage({ folder }: { folder: string }) {
       )}
       {search.file !== undefined && (
         <Suspense>
-          <Details fileKey={search.file} onClose={() => go({ search: without(search, 'file') })} />
+          <Details
+            fileKey={search.file}
+            neighbours={neighbours}
+            onClose={() => go({ search: without(search, 'file') })}
+          />
         </Suspense>
       )}
     </Page>

@@ -46,7 +46,6 @@ export const FILES = {
   folder: 'Folder',
   folderFiles: (count: string, isOne: boolean) => (isOne ? '1 file' : `${count} files`),
   select: (name: string) => `Select ${name}`,
-  open: (name: string) => `Open ${name}`,
   loadingMore: 'Loading more files',
   moreFailed: 'More files could not be loaded.',
   emptyTitle: 'This folder is empty',
@@ -54,7 +53,6 @@ export const FILES = {
   emptyText: 'Drop files or folders here, or choose them from this device.',
   emptyViewer: 'Nothing was uploaded here yet.',
   chooseFiles: 'Choose files',
-  dropHere: 'Drop files to upload them here',
   noMatchTitle: 'No file matches',
   noMatchText: 'Change the search or the filters. The search includes all folders below this one.',
   group: 'Files',
@@ -90,7 +88,6 @@ export const FILE_ACTIONS = {
   folderNameBad: 'A name has no slash, is not . or .., and does not begin or end with a space.',
   create: 'Create',
   count: (count: number, formatted: string) => (count === 1 ? '1 file' : `${formatted} files`),
-  some: (count: number) => (count === 1 ? 'this file' : `${count} files`),
   removeTitle: (files: string) => `Delete ${files}?`,
   removeText: (size: string) =>
     `${size} of originals, with all their derivatives. Their URLs stop to work at once, and aliases of them too.`,

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { RefreshCw } from 'lucide-react'
-import { sluice } from '../../api/clients.ts'
+import { installation } from '../../api/clients.ts'
 import { Button } from '../../ui/button.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
@@ -24,7 +24,7 @@ export function HealthPage() {
     dataUpdatedAt,
   } = useQuery({
     queryKey: ['system'],
-    queryFn: ({ signal }) => sluice.system({ signal }),
+    queryFn: ({ signal }) => installation.system({ signal }),
     refetchInterval: POLL_MS,
   })
   return (

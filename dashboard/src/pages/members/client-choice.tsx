@@ -1,6 +1,6 @@
 import { useId } from 'react'
 import type { Member, SessionClient } from '../../../../client/index.ts'
-import { nameOf } from '../../layout/client-switcher.tsx'
+import { nameOf } from '../../api/session.ts'
 import { MEMBERS } from '../../texts/members.ts'
 import { Checkbox, Segmented } from '../../ui/forms/choices.tsx'
 

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Member, Role } from '../../../../client/index.ts'
-import { sluice } from '../../api/clients.ts'
+import { installation } from '../../api/clients.ts'
 import { useSession } from '../../api/session.ts'
 import { emailError } from '../../layout/sign-in/credentials.ts'
 import { COMMON } from '../../texts/common.ts'
@@ -39,8 +39,8 @@ export function MemberDialog({
   const save = useMutation({
     mutationFn: async () => {
       const given = { role, clients: visible, ...(name.trim() && { name: name.trim() }) }
-      if (member) return void (await sluice.members.update(member.id, given))
-      const invited = await sluice.members.invite({ ...given, email: email.trim() })
+      if (member) return void (await installation.members.update(member.id, given))
+      const invited = await installation.members.invite({ ...given, email: email.trim() })
       onInvited({ link: invited.link, expiresAt: invited.expiresAt, name: invited.member.name })
     },
     onSuccess: async () => {

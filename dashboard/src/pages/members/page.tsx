@@ -2,7 +2,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 import { UserPlus, Users } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import type { Member } from '../../../../client/index.ts'
-import { sluice } from '../../api/clients.ts'
+import { installation } from '../../api/clients.ts'
 import { useCommands } from '../../layout/commands/commands.ts'
 import { MEMBERS } from '../../texts/members.ts'
 import { Button } from '../../ui/button.tsx'
@@ -16,7 +16,7 @@ import { MembersTable } from './table.tsx'
 /** All members. */
 export const membersQuery = queryOptions({
   queryKey: ['members'],
-  queryFn: ({ signal }) => sluice.members.list({ signal }),
+  queryFn: ({ signal }) => installation.members.list({ signal }),
 })
 
 /** The people who may use the console, for owners. */
@@ -55,7 +55,7 @@ export function MembersPage() {
       description={MEMBERS.description}
       actions={members?.length ? invite : undefined}
     >
-      {error ? (
+      {error && !members ? (
         <ErrorState error={error} onRetry={() => void refetch()} />
       ) : (
         <Card isFlush>

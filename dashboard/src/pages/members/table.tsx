@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { Ellipsis, KeyRound, Pencil, UserMinus } from 'lucide-react'
 import { useState } from 'react'
 import type { Member } from '../../../../client/index.ts'
-import { sluice } from '../../api/clients.ts'
+import { installation } from '../../api/clients.ts'
 import { useSession } from '../../api/session.ts'
 import { COMMON } from '../../texts/common.ts'
 import { MEMBERS } from '../../texts/members.ts'
@@ -29,12 +29,12 @@ export function MembersTable({
   const queryClient = useQueryClient()
   const [removed, setRemoved] = useState<Member>()
   const createLink = (member: Member) =>
-    void sluice.members.createLink(member.id).then(
+    void installation.members.createLink(member.id).then(
       (link) => onLink({ ...link, name: member.name }),
       (error: unknown) => toast.failure(error),
     )
   const remove = async (member: Member) => {
-    await sluice.members.remove(member.id)
+    await installation.members.remove(member.id)
     await queryClient.invalidateQueries({ queryKey: ['members'] })
     toast.success(MEMBERS.removed(member.name))
   }

@@ -1,11 +1,11 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { SluiceClient } from '../../../../client/index.ts'
-import { sluice } from '../../api/clients.ts'
+import { installation } from '../../api/clients.ts'
 
 /** The parameters of all plugins. They change only when the service starts again. */
 export const parametersQuery = queryOptions({
   queryKey: ['parameters'],
-  queryFn: ({ signal }) => sluice.parameters({ signal }),
+  queryFn: ({ signal }) => installation.parameters({ signal }),
   staleTime: 5 * 60_000,
 })
 

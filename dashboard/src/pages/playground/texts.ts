@@ -63,6 +63,7 @@ export const PLAYGROUND = {
   video: 'Result as a video',
   audio: 'Result as audio',
   text: 'Result as text',
+  streamFailed: (reason: string) => `The stream cannot be played: ${reason}`,
 
   tool: 'Tool',
   crop: 'Crop',

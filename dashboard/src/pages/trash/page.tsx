@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { RotateCcw, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import type { FileReport, ListedFile } from '../../../../client/index.ts'
+import { refreshLists } from '../../api/lists.ts'
 import { useClient, useMay } from '../../api/session.ts'
 import { Button } from '../../ui/button.tsx'
 import { formatNumber } from '../../ui/format.ts'
@@ -47,7 +48,7 @@ export function TrashPage() {
     if (failed.length > 0) toast.failure(TRASH.failed(failed.length, failed[0]?.detail ?? ''))
     if (done > 0) toast.success(text(filesText(done)))
     setChosen(new Set())
-    await queryClient.invalidateQueries({ queryKey: [client.id, 'files'] })
+    await refreshLists(queryClient, client.id)
   }
   const restore = async (some: readonly ListedFile[]) => {
     setBusy(true)

@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState, useSyncExternalStore } from 'react'
+import { refreshLists } from '../../api/lists.ts'
 import { useSession } from '../../api/session.ts'
 import type { UploadItem } from './queue/item.ts'
 import { createQueue, type UploadQueue } from './queue/queue.ts'
@@ -60,13 +61,12 @@ export function useRefreshedLists(queue: UploadQueue): void {
     let timer: ReturnType<typeof setTimeout> | undefined
     const refresh = () => {
       timer = undefined
-      for (const clientId of changed) void queryClient.invalidateQueries({ queryKey: [clientId] })
+      for (const clientId of changed) void refreshLists(queryClient, clientId)
       changed.clear()
     }
     const end = queue.onStored(({ clientId }) => {
       // The first file appears at once.
-      if (timer === undefined && changed.size === 0)
-        void queryClient.invalidateQueries({ queryKey: [clientId] })
+      if (timer === undefined && changed.size === 0) void refreshLists(queryClient, clientId)
       changed.add(clientId)
       timer ??= setTimeout(refresh, REFRESH_MS)
     })

@@ -1,9 +1,8 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { ChartColumn, Download } from 'lucide-react'
 import { useMemo, useState } from 'react'
-import { sluice } from '../../api/clients.ts'
-import { useSession } from '../../api/session.ts'
-import { nameOf } from '../../layout/client-switcher.tsx'
+import { installation } from '../../api/clients.ts'
+import { nameOf, useSession } from '../../api/session.ts'
 import { Button } from '../../ui/button.tsx'
 import { Card, Page } from '../../ui/page.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
@@ -33,7 +32,7 @@ export function UsagePage() {
   const first = before?.from ?? period.from
   const { data, error, refetch, isPlaceholderData } = useQuery({
     queryKey: ['usage', first, period.to],
-    queryFn: ({ signal }) => sluice.clients.usage({ from: first, to: period.to, signal }),
+    queryFn: ({ signal }) => installation.clients.usage({ from: first, to: period.to, signal }),
     placeholderData: keepPreviousData,
     refetchInterval: POLL_MS,
   })

@@ -4,7 +4,7 @@ import type {
   WebhookReceiverList,
   Webhooks,
 } from '../../../../client/index.ts'
-import { nameOf } from '../../layout/client-switcher.tsx'
+import { nameOf } from '../../api/session.ts'
 import { WEBHOOKS } from './texts.ts'
 
 /** Whose deliveries the page shows: those of all clients, for owners, or of one. */

@@ -43,7 +43,7 @@ export function Deliveries({
   const rows = deliveries.data?.pages.flatMap((page) => page.deliveries)
   return (
     <>
-      {deliveries.error ? (
+      {deliveries.error && !rows ? (
         <ErrorState error={deliveries.error} onRetry={() => void deliveries.refetch()} />
       ) : (
         <Card isFlush>

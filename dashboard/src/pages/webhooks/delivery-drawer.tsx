@@ -43,9 +43,9 @@ export function DeliveryDrawer({
   })
   return (
     <Drawer isOpen onClose={onClose} title={data?.event ?? WEBHOOKS.event}>
-      {error && <ErrorState error={error} onRetry={() => void refetch()} />}
+      {error && !data && <ErrorState error={error} onRetry={() => void refetch()} />}
       {!error && !data && <SkeletonRows />}
-      {!error && data && (
+      {data && (
         <div className="flex flex-col gap-5 p-5">
           <div className="flex items-center justify-between gap-3">
             <span className="flex flex-wrap items-center gap-2 text-muted text-sm">

@@ -1,6 +1,5 @@
 import type { WebhookReceiverList } from '../../../../client/index.ts'
-import { useMay, useSession } from '../../api/session.ts'
-import { nameOf } from '../../layout/client-switcher.tsx'
+import { nameOf, useMay, useSession } from '../../api/session.ts'
 import { Segmented } from '../../ui/forms/choices.tsx'
 import { Select } from '../../ui/forms/select.tsx'
 import { receiverName, type Selection } from './data.ts'

@@ -1,10 +1,9 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Building2, RotateCw, Send } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
-import { libraryFor, sluice } from '../../api/clients.ts'
+import { installation, libraryFor } from '../../api/clients.ts'
 import { firstClient } from '../../api/last-client.ts'
-import { useMay, useSession } from '../../api/session.ts'
-import { nameOf } from '../../layout/client-switcher.tsx'
+import { nameOf, useMay, useSession } from '../../api/session.ts'
 import { CLIENTS } from '../../texts/clients.ts'
 import { Button } from '../../ui/button.tsx'
 import { Select } from '../../ui/forms/select.tsx'
@@ -34,7 +33,8 @@ export function WebhooksPage() {
   const isOwner = useMay('owner')
   const mayChange = useMay('editor')
   const [clientId, setClientId] = useState(() => firstClient(clients)?.id)
-  if (isOwner) return <WebhooksOf scope={{ webhooks: sluice.webhooks, key: ['webhooks', ''], mayChange }} />
+  if (isOwner)
+    return <WebhooksOf scope={{ webhooks: installation.webhooks, key: ['webhooks', ''], mayChange }} />
   if (clientId === undefined)
     return (
       <Page title={WEBHOOKS.title}>
@@ -105,10 +105,10 @@ function WebhooksOf({ scope, choice }: { scope: Scope; choice?: ReactNode }) {
         </>
       }
     >
-      {error && <ErrorState error={error} onRetry={() => void refetch()} />}
+      {error && !data && <ErrorState error={error} onRetry={() => void refetch()} />}
       {!error && !data && <Skeleton className="h-96 w-full rounded-lg" />}
-      {!error && data && <Receivers receivers={data} />}
-      {!error && hasReceivers && (
+      {data && <Receivers receivers={data} />}
+      {hasReceivers && (
         <>
           <Filters receivers={data} value={selection} onChange={setSelection} />
           <Deliveries scope={scope} selection={selection} onReplayed={reload} />

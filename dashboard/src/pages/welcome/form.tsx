@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import type { MemberLink, Session } from '../../../../client/index.ts'
-import { sluice } from '../../api/clients.ts'
+import { installation } from '../../api/clients.ts'
 import { emailError, PASSWORD_MIN, passwordError } from '../../layout/sign-in/credentials.ts'
 import { WELCOME } from '../../texts/session/welcome.ts'
 import { Button } from '../../ui/button.tsx'
@@ -34,7 +34,7 @@ export function WelcomeForm({
   }
   const use = useMutation({
     mutationFn: () =>
-      sluice.sessions.acceptLink({
+      installation.sessions.acceptLink({
         link,
         password,
         ...(fixedEmail === undefined && { email: email.trim() }),

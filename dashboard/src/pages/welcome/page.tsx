@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useRouterState } from '@tanstack/react-router'
 import { SluiceError } from '../../../../client/index.ts'
-import { sluice } from '../../api/clients.ts'
+import { installation } from '../../api/clients.ts'
 import { sessionQuery } from '../../api/session.ts'
 import { NarrowPage } from '../../layout/sign-in/narrow-page.tsx'
 import { WELCOME } from '../../texts/session/welcome.ts'
@@ -19,7 +19,7 @@ export function WelcomePage() {
   const navigate = useNavigate()
   const { data, error, refetch } = useQuery({
     queryKey: ['link', link],
-    queryFn: ({ signal }) => sluice.sessions.link(link, { signal }),
+    queryFn: ({ signal }) => installation.sessions.link(link, { signal }),
     enabled: link !== '',
     staleTime: Number.POSITIVE_INFINITY,
   })

@@ -54,13 +54,11 @@ export function Switch({
   onChange,
   label,
   description,
-  isDisabled = false,
 }: {
   checked: boolean
   onChange: (checked: boolean) => void
   label: ReactNode
   description?: ReactNode
-  isDisabled?: boolean
 }) {
   const id = useId()
   return (
@@ -73,8 +71,7 @@ export function Switch({
         id={id}
         checked={checked}
         onCheckedChange={onChange}
-        disabled={isDisabled}
-        className="relative mt-0.5 h-5 w-9 shrink-0 pointer-coarse:after:absolute pointer-coarse:after:-inset-x-1 pointer-coarse:after:-inset-y-3 rounded-full border border-line-strong bg-pressed p-px transition-colors disabled:opacity-50 data-[state=checked]:border-accent data-[state=checked]:bg-accent"
+        className="relative mt-0.5 h-5 w-9 shrink-0 pointer-coarse:after:absolute pointer-coarse:after:-inset-x-1 pointer-coarse:after:-inset-y-3 rounded-full border border-line-strong bg-pressed p-px transition-colors data-[state=checked]:border-accent data-[state=checked]:bg-accent"
       >
         <RadixSwitch.Thumb className="block size-4 rounded-full bg-white shadow-raised transition-transform data-[state=checked]:translate-x-4" />
       </RadixSwitch.Root>

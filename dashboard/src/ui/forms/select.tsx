@@ -19,7 +19,6 @@ export function Select<Value extends string>({
   onChange,
   options,
   placeholder,
-  isDisabled = false,
   className,
   ...rest
 }: {
@@ -27,7 +26,6 @@ export function Select<Value extends string>({
   onChange: (value: Value) => void
   options: ReadonlyArray<Option<Value>>
   placeholder?: string
-  isDisabled?: boolean
   className?: string
   id?: string
   'aria-label'?: string
@@ -36,7 +34,7 @@ export function Select<Value extends string>({
 }) {
   const chosen = options.find((option) => option.value === value)
   return (
-    <Radix.Root value={value ?? ''} onValueChange={(next) => onChange(next as Value)} disabled={isDisabled}>
+    <Radix.Root value={value ?? ''} onValueChange={(next) => onChange(next as Value)}>
       <Radix.Trigger
         className={clsx(CONTROL, 'flex h-9 items-center justify-between gap-2', className)}
         {...rest}

@@ -125,9 +125,13 @@ export function ConfirmDialog({
       title={title}
       description={description}
       size="small"
+      // A failure must have a place to appear.
+      isModalOnly={isBusy}
       actions={
         <>
-          <Button onClick={onClose}>{COMMON.cancel}</Button>
+          <Button onClick={onClose} disabled={isBusy}>
+            {COMMON.cancel}
+          </Button>
           <Button look={look} isBusy={isBusy} onClick={() => void confirm()}>
             {action}
           </Button>

@@ -8,8 +8,6 @@ interface ToastOptions {
   undo?: () => Promise<unknown>
   /** Shows another button. */
   action?: { label: string; onSelect: () => void }
-  /** How long it is shown, in milliseconds. Default: 5,000, and 10,000 with a button. */
-  durationMs?: number
 }
 
 function buttonOf({ undo, action }: ToastOptions) {
@@ -19,9 +17,8 @@ function buttonOf({ undo, action }: ToastOptions) {
 
 function settings(options: ToastOptions) {
   const action = buttonOf(options)
-  const duration = options.durationMs ?? (action ? 10_000 : 5_000)
   return {
-    duration,
+    duration: action ? 10_000 : 5_000,
     ...(options.description && { description: options.description }),
     ...(action && { action }),
   }

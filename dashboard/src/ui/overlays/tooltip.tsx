@@ -8,12 +8,10 @@ export const TooltipProvider = Radix.Provider
 export function Tooltip({
   text,
   shortcut,
-  side = 'bottom',
   children,
 }: {
   text: ReactNode
   shortcut?: readonly string[]
-  side?: 'top' | 'right' | 'bottom' | 'left'
   children: ReactNode
 }) {
   return (
@@ -21,7 +19,7 @@ export function Tooltip({
       <Radix.Trigger asChild>{children}</Radix.Trigger>
       <Radix.Portal>
         <Radix.Content
-          side={side}
+          side="bottom"
           sideOffset={6}
           collisionPadding={8}
           className="z-60 flex max-w-72 animate-appear items-center gap-2 rounded-md bg-ink px-2 py-1 text-bg text-xs shadow-floating"

@@ -3,6 +3,7 @@ import type { DerivativeUses, UsedDerivative } from '../../../core/ports/derivat
 import type { FileIndex, FileLists, IndexedFile, ListedFile } from '../../../core/ports/file-index.ts'
 import type { CountedFolder, FolderCount } from '../../../core/ports/index/folder-counts.ts'
 import type { ListedState } from '../../../core/ports/index/listed-state.ts'
+import { SearchAllowance } from '../../../core/ports/index/search-allowance.ts'
 import { derivedBytesOver } from './derived-bytes.ts'
 import { type JoinRequest, joinPages, type ListPage, type MergeRequest, mergeSorted } from './merge.ts'
 import { askEach, type Partitions } from './partitions.ts'
@@ -54,7 +55,7 @@ export function partitionedLists(partitions: Partitions): Lists {
     },
 
     async page(clientId, request) {
-      const { items, next } = await merged<ListedFile>(clientId, {
+      const { items, next, looked } = await merged<ListedFile>(clientId, {
         ...request,
         nameOf: ({ record }) => record.key,
         async read(index, range) {
@@ -62,7 +63,7 @@ export function partitionedLists(partitions: Partitions): Lists {
           return { items: page.files.map((item) => ({ position: item.position, item })), next: page.next }
         },
       })
-      return { files: items.map(({ item }) => item), next }
+      return { files: items.map(({ item }) => item), next, ...(looked === undefined ? {} : { looked }) }
     },
 
     isPosition: (position, by) => (partitions.all[0] as FileIndex).isPosition(position, by),
@@ -138,15 +139,23 @@ export function partitionedLists(partitions: Partitions): Lists {
       }
     },
 
-    search: (clientId, term, { most }) =>
+    search: (clientId, term, { most, allowance = new SearchAllowance(most) }) =>
       read(clientId, async (of) => {
         // One that has much more than its share is proof enough that there are too many: they are counted, and not read. During a
         // move, there are no equal shares.
         const isMoving = of.leaving.length > 0
         const share = isMoving ? most : SEARCH_SPARE + 4 * Math.ceil(most / of.remaining.length)
         const perPartition = Math.min(most, share)
+        // A file that moves is found in both of its partitions.
+        const shared = isMoving ? new SearchAllowance(2 * most) : allowance
         const found = new Set<ObjectKey>()
-        for (const keys of await askEach(of, (one) => one.search(clientId, term, { most: perPartition }))) {
+        const searched = async (one: FileIndex) => {
+          const keys = await one.search(clientId, term, { most: perPartition, allowance: shared })
+          // The others need not read what the result does not need.
+          if (!keys) shared.end()
+          return keys
+        }
+        for (const keys of await askEach(of, searched)) {
           for (const key of keys ?? []) found.add(key)
           if (!keys || found.size > most) return undefined
         }

@@ -4,6 +4,8 @@ export interface ListPage<T> {
   items: ReadonlyArray<Positioned<T>>
   /** The position up to which the list was read (inclusive); undefined at its end. */
   next: string | undefined
+  /** Positions that were read of all lists, at most. Absent for a page of a single list: its limit. */
+  looked?: number
 }
 
 /** An item with its position: a text that is compared by its bytes in UTF-8. */
@@ -53,11 +55,13 @@ export async function mergeSorted<List, T>(request: MergeRequest<List, T>): Prom
     found.add(page.items)
   }
   let reading = lists
+  let looked = 0
   for (let budget = limit + lists.length * perList; ; ) {
     budget -= reading.length * perList
+    looked += reading.length * perList
     await Promise.all(reading.map(readNext))
     const page = found.upTo([...readTo.values()])
-    if (page.items.length >= limit || readTo.size === 0 || budget <= 0) return page
+    if (page.items.length >= limit || readTo.size === 0 || budget <= 0) return { ...page, looked }
     const wanted = found.sorted()[limit - 1]
     reading = lists.filter((list) => {
       const position = readTo.get(list)
@@ -84,7 +88,8 @@ export function joinPages<T>(
   const names = new Set(nameOf ? second.items.map(({ item }) => nameOf(item)) : [])
   found.add(nameOf ? first.items.filter(({ item }) => !names.has(nameOf(item))) : first.items)
   found.add(second.items)
-  return found.upTo([first, second].flatMap(({ next }) => (next === undefined ? [] : [sortable(next)])))
+  const page = found.upTo([first, second].flatMap(({ next }) => (next === undefined ? [] : [sortable(next)])))
+  return { ...page, looked: (first.looked ?? request.limit) + (second.looked ?? request.limit) }
 }
 
 /** The items of several lists that were read so far. */

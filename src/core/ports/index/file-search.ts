@@ -1,4 +1,5 @@
 import type { ObjectKey } from '../../files/object-key.ts'
+import type { SearchAllowance } from './search-allowance.ts'
 
 /** A part of the original name, folded by `core/text/folded.ts`, or a whole tag. */
 export type SearchTerm = { name: string } | { tag: string }
@@ -19,13 +20,14 @@ export interface FileSearch {
    * Finds originals by a term, in no order. The result has all that match. It may have others, so compare their records.
    * @param options.most the number of terms to compare at most, at least 1. These may be more than match: twice as many, or four times
    *   as many where many files were deleted or renamed
+   * @param options.allowance what the search may read in all. Default: as much as `most` needs
    * @returns undefined when there are more to compare, and for a name that is too short: read a list instead. One of three
    *   characters never is, one of a single byte always
    */
   search(
     clientId: string,
     term: SearchTerm,
-    options: { most: number },
+    options: { most: number; allowance?: SearchAllowance },
   ): Promise<readonly ObjectKey[] | undefined>
   /**
    * Whether an original with this record was entered in the search with all its terms. `adopt` enters one that is left out.

@@ -127,12 +127,13 @@ describe('the merged list of several partitions', () => {
 
   it('reads a bounded number of positions for a page, also where none has an item', async () => {
     const { lists, reads, read } = recorded(() => false)
-    const { items, next } = await mergeSorted({ lists, limit: 20, read })
+    const { items, next, looked } = await mergeSorted({ lists, limit: 20, read })
     expect(items).to.deep.equal([])
     expect(next).to.be.a('string')
     const perList = Math.max(...reads.map(({ limit }) => limit))
     const positions = reads.reduce((sum, { limit }) => sum + limit, 0)
     expect(positions).to.be.at.most(20 + 2 * lists.length * perList)
+    expect(looked).to.equal(positions)
   })
 
   it('has a file once that was renamed between the reads of two partitions, by its new name', () => {

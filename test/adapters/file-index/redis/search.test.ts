@@ -6,6 +6,7 @@ import { sealed } from '../../../../src/adapters/file-index/redis/search/posting
 import { connectRedis, type RedisConnection } from '../../../../src/adapters/redis/connection.ts'
 import { newFileId, type ObjectKey, storedKey } from '../../../../src/core/files/object-key.ts'
 import type { FileIndex, OriginalRecord } from '../../../../src/core/ports/file-index.ts'
+import { SearchAllowance } from '../../../../src/core/ports/index/search-allowance.ts'
 import { seededRandom } from '../../../contracts/random.ts'
 import { rejection } from '../../../support/rejection.ts'
 import { newKeyPrefix, sharedRedis, startRedis } from '../../../support/servers/redis-server.ts'
@@ -103,6 +104,37 @@ describe('redis: the search of the index', () => {
     expect(calls).not.to.include('getBuffer')
     expect(await search('often', 31)).to.have.length(31)
     expect(calls).to.include('getBuffer')
+  })
+
+  it('reads no place of a file when the other partitions of a search have read as much as it may', async () => {
+    for (const i of [1, 2, 3]) await add(`alike ${i}.png`)
+    const calls: string[] = []
+    const watched = redisIndex(
+      watchedRedis(redis, (name) => calls.push(name)),
+      { keyPrefix },
+    )
+    const allowance = new SearchAllowance(5)
+    const search = () => watched.search(CLIENT, { name: 'alike' }, { most: 5, allowance })
+    expect(await search()).to.have.length(3)
+    expect(calls).to.include('callBuffer')
+    calls.length = 0
+    expect(await search()).to.equal(undefined)
+    expect(calls).to.include('getBuffer').and.not.include('callBuffer')
+    calls.length = 0
+    expect(await search()).to.equal(undefined)
+  })
+
+  it('reads no posting when the other partitions of a search have ended it', async () => {
+    await add('alike.png')
+    const calls: string[] = []
+    const watched = redisIndex(
+      watchedRedis(redis, (name) => calls.push(name)),
+      { keyPrefix },
+    )
+    const allowance = new SearchAllowance(5)
+    allowance.end()
+    expect(await watched.search(CLIENT, { name: 'alike' }, { most: 5, allowance })).to.equal(undefined)
+    expect(calls).not.to.include('getBuffer')
   })
 
   it('reads few files for a text whose terms many files have, but not together', async () => {

@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query'
 import { Plus, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import type { Client } from '../../../../../client/index.ts'
-import { sluice } from '../../../api/clients.ts'
+import { installation } from '../../../api/clients.ts'
 import { CLIENTS } from '../../../texts/clients.ts'
 import { Button, IconButton } from '../../../ui/button.tsx'
 import { ConfirmDialog } from '../../../ui/overlays/dialog.tsx'
@@ -23,7 +23,7 @@ export function DeliveryKeys({
   const [removed, setRemoved] = useState<number>()
   const { urlKeys = [] } = client
   const add = useMutation({
-    mutationFn: () => sluice.clients.addUrlKey(client.id),
+    mutationFn: () => installation.clients.addUrlKey(client.id),
     onSuccess: async ({ urlKey: { version, key } }) => {
       onIssued({
         title: CLIENTS.keyTitle(version),
@@ -36,7 +36,7 @@ export function DeliveryKeys({
     onError: toast.failure,
   })
   const remove = async (version: number) => {
-    await sluice.clients.removeUrlKey(client.id, version)
+    await installation.clients.removeUrlKey(client.id, version)
     toast.success(CLIENTS.keyRemoved)
     await reload()
   }

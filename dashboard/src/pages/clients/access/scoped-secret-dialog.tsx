@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { SluiceError } from '../../../../../client/index.ts'
-import { sluice } from '../../../api/clients.ts'
+import { installation } from '../../../api/clients.ts'
 import { CLIENTS } from '../../../texts/clients.ts'
 import { Field, Input } from '../../../ui/forms/field.tsx'
 import { Select } from '../../../ui/forms/select.tsx'
@@ -37,7 +37,7 @@ export function ScopedSecretDialog({
   const [expiry, setExpiry] = useState<Expiry>('never')
   const add = useMutation({
     mutationFn: () =>
-      sluice.clients.addSecret(clientId, {
+      installation.clients.addSecret(clientId, {
         ...(name.trim() && { name: name.trim() }),
         ...(only !== 'all' && { only }),
         ...(folder.trim() && { folder: folder.trim() }),

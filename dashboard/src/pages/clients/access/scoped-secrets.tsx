@@ -1,7 +1,7 @@
 import { Plus, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import type { Client, ScopedSecret } from '../../../../../client/index.ts'
-import { sluice } from '../../../api/clients.ts'
+import { installation } from '../../../api/clients.ts'
 import { CLIENTS } from '../../../texts/clients.ts'
 import { Badge } from '../../../ui/badge.tsx'
 import { Button, IconButton } from '../../../ui/button.tsx'
@@ -26,7 +26,7 @@ export function ScopedSecrets({
   const [removed, setRemoved] = useState<ScopedSecret>()
   const { secrets = [] } = client
   const remove = async (secret: ScopedSecret) => {
-    await sluice.clients.removeSecret(client.id, secret.id)
+    await installation.clients.removeSecret(client.id, secret.id)
     toast.success(CLIENTS.secretRemoved)
     await reload()
   }

@@ -1,8 +1,8 @@
 import { RotateCw } from 'lucide-react'
 import { useState } from 'react'
 import type { Client } from '../../../../../client/index.ts'
-import { sluice } from '../../../api/clients.ts'
-import { nameOf } from '../../../layout/client-switcher.tsx'
+import { installation } from '../../../api/clients.ts'
+import { nameOf } from '../../../api/session.ts'
 import { CLIENTS } from '../../../texts/clients.ts'
 import { Button } from '../../../ui/button.tsx'
 import { CopyField } from '../../../ui/copy-button.tsx'
@@ -28,7 +28,9 @@ export function Tokens({ client, onIssued }: { client: Client; onIssued: (secret
   const [isRotating, setRotating] = useState(false)
   const [overlap, setOverlap] = useState<Overlap>('86400')
   const rotate = async () => {
-    const { secretClientToken } = await sluice.clients.rotate(client.id, { keepOldSeconds: Number(overlap) })
+    const { secretClientToken } = await installation.clients.rotate(client.id, {
+      keepOldSeconds: Number(overlap),
+    })
     onIssued({
       title: CLIENTS.secretTitle(nameOf(client)),
       value: secretClientToken,

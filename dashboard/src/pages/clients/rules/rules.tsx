@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { type Client, type ClientChange, SluiceError } from '../../../../../client/index.ts'
-import { sluice } from '../../../api/clients.ts'
+import { installation } from '../../../api/clients.ts'
 import { CLIENTS, RULES } from '../../../texts/clients.ts'
 import { Button } from '../../../ui/button.tsx'
 import { toast } from '../../../ui/overlays/toast.tsx'
@@ -64,7 +64,8 @@ export function RulesPart({ client }: { client: Client }) {
     save.reset()
   }
   const save = useMutation({
-    mutationFn: () => sluice.clients.update(client.id, { rules: changes as ClientChange['rules'] & object }),
+    mutationFn: () =>
+      installation.clients.update(client.id, { rules: changes as ClientChange['rules'] & object }),
     onSuccess: async () => {
       await reload()
       reset()

@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query'
 import { HardDrive } from 'lucide-react'
 import { useState } from 'react'
 import type { Client, ClientStorage } from '../../../../../client/index.ts'
-import { sluice } from '../../../api/clients.ts'
+import { installation } from '../../../api/clients.ts'
 import { CLIENT_PARTS } from '../../../texts/clients.ts'
 import { COMMON } from '../../../texts/common.ts'
 import { Button } from '../../../ui/button.tsx'
@@ -57,11 +57,12 @@ function BucketForm({
   const isUnchanged = JSON.stringify(bucket) === JSON.stringify(stored)
   const test = useMutation({
     // The service has the secret access key of the stored settings, and never returns it.
-    mutationFn: () => sluice.clients.testStorage(id, storage && isUnchanged ? null : settingsOf(bucket)),
+    mutationFn: () =>
+      installation.clients.testStorage(id, storage && isUnchanged ? null : settingsOf(bucket)),
   })
   // The service tests the settings in the same way before it stores them.
   const save = useMutation({
-    mutationFn: () => sluice.clients.setStorage(id, settingsOf(bucket)),
+    mutationFn: () => installation.clients.setStorage(id, settingsOf(bucket)),
     onSuccess: async (changed) => {
       toast.success(CLIENT_PARTS.connected)
       if (changed.storage) setBucket(bucketOf(changed.storage))
@@ -70,7 +71,7 @@ function BucketForm({
     },
   })
   const leave = async () => {
-    await sluice.clients.setStorage(id, null)
+    await installation.clients.setStorage(id, null)
     toast.success(CLIENT_PARTS.returned)
     await reload()
     onEnd()

@@ -1,8 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query'
+import { refreshLists, refreshRecords } from '../../../api/lists.ts'
 import { useClient } from '../../../api/session.ts'
 import { formatNumber } from '../../../ui/format.ts'
 import { toast } from '../../../ui/overlays/toast.tsx'
-import { trimLists } from '../list/trim.ts'
 import { FILE_ACTIONS } from '../texts.ts'
 
 /** `12 files`. */
@@ -19,12 +19,11 @@ export function reportFailures(results: readonly Outcome[]): void {
   if (failed.length > 0) toast.failure(FILE_ACTIONS.failed(failed.length, failed[0]?.detail ?? ''))
 }
 
-/** Loads all lists of files of the client again. */
+/** Loads all lists of files of the client again, and the file whose details are open. */
 export function useRefresh(): () => Promise<void> {
   const queryClient = useQueryClient()
   const { client } = useClient()
-  return () => {
-    trimLists(queryClient, [client.id, 'files'])
-    return queryClient.invalidateQueries({ queryKey: [client.id, 'files'] })
+  return async () => {
+    await Promise.all([refreshLists(queryClient, client.id), refreshRecords(queryClient, client.id)])
   }
 }

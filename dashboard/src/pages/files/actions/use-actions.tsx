@@ -1,4 +1,4 @@
-import { Copy, FileArchive, FolderInput, FolderOutput, Link, PanelRight, Tag, Trash2 } from 'lucide-react'
+import { FileArchive, FolderInput, FolderOutput, Link, PanelRight, Tag, Trash2 } from 'lucide-react'
 import { lazy, type ReactNode, Suspense, useMemo, useState } from 'react'
 import { useMay } from '../../../api/session.ts'
 import { copyText } from '../../../ui/copy-button.tsx'
@@ -112,7 +112,6 @@ export const ACTION_ICONS = {
   zip: FileArchive,
   move: FolderInput,
   copyUrls: Link,
-  copy: Copy,
   tags: Tag,
   delete: Trash2,
 }

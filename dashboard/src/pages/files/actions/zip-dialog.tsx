@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { ZipEntry } from '../../../../../client/index.ts'
 import { useClient } from '../../../api/session.ts'
 import { Segmented } from '../../../ui/forms/choices.tsx'
@@ -27,8 +27,11 @@ export function ZipDialog({ items, onClose }: Omit<DialogProps, 'onDone'>) {
   const [isBusy, setBusy] = useState(false)
   const [failure, setFailure] = useState<string>()
 
-  async function download(): Promise<void> {
-    const files = await filesOf(sluice, items, { most: FILES_MAX })
+  const ended = useRef<AbortController>(undefined)
+  useEffect(() => () => ended.current?.abort(), [])
+
+  async function download(signal: AbortSignal): Promise<void> {
+    const files = await filesOf(sluice, items, { most: FILES_MAX, signal })
     if (files.length > FILES_MAX) throw new Error(FILE_ACTIONS.zipTooMany)
     const isChanged = ({ file }: SelectedFile) => images === 'transformed' && file.mimeType === 'image'
     const inArchive = zipNames(files, names, (one) => (isChanged(one) ? EXTENSIONS[format] : undefined))
@@ -41,17 +44,20 @@ export function ZipDialog({ items, onClose }: Omit<DialogProps, 'onDone'>) {
       }
       return { file: one.file, name, parameters }
     })
-    const response = await sluice.files.zip(entries, { archiveName: archiveName.trim() || 'archive' })
+    const response = await sluice.files.zip(entries, { archiveName: archiveName.trim() || 'archive', signal })
     save(await response.blob(), `${archiveName.trim().replace(/\.zip$/i, '') || 'archive'}.zip`)
   }
 
   const submit = async () => {
     setBusy(true)
     setFailure(undefined)
+    ended.current = new AbortController()
+    const { signal } = ended.current
     try {
-      await download()
+      await download(signal)
       onClose()
     } catch (error) {
+      if (signal.aborted) return
       setFailure(error instanceof Error ? error.message : String(error))
       setBusy(false)
     }

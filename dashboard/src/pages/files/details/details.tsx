@@ -7,9 +7,9 @@ import { useClient } from '../../../api/session.ts'
 import { Skeleton } from '../../../ui/skeleton.tsx'
 import { EmptyState, ErrorState } from '../../../ui/states.tsx'
 import { Tabs } from '../../../ui/tabs.tsx'
+import type { Neighbours } from '../list/sparse.ts'
 import { Actions, type OpenDialog } from './actions/actions.tsx'
 import { fileQuery } from './data/file.ts'
-import { useNeighbours } from './data/neighbours.ts'
 import { Panel } from './panel.tsx'
 import { Preview } from './preview/preview.tsx'
 import { About } from './tabs/about.tsx'
@@ -22,10 +22,20 @@ import { DETAILS } from './texts.ts'
 type Tab = 'about' | 'edit' | 'share' | 'derivatives' | 'aliases'
 
 /** The details of one file, in a panel over the list. The chosen tab remains when another file is shown. */
-export function Details({ fileKey, onClose }: { fileKey: string; onClose: () => void }) {
-  const { data: file, error, refetch } = useQuery(fileQuery(useClient(), fileKey))
+export function Details({
+  fileKey,
+  neighbours: { previous, next },
+  onClose,
+}: {
+  fileKey: string
+  neighbours: Neighbours
+  onClose: () => void
+}) {
+  const { data, error, refetch } = useQuery(fileQuery(useClient(), fileKey))
+  const isMissing = error instanceof SluiceError && error.status === 404
+  // It may have been moved or deleted since it was loaded.
+  const file = isMissing ? undefined : data
   const navigate = useNavigate()
-  const { previous, next } = useNeighbours(fileKey)
   const [tab, setTab] = useState<Tab>('about')
   const [dialog, setDialog] = useState<OpenDialog>()
   const show = (key: string) => {
@@ -61,7 +71,7 @@ export function Details({ fileKey, onClose }: { fileKey: string; onClose: () => 
       {file ? (
         // A new file is a new form.
         <Tabs key={fileKey} label={DETAILS.tabs} value={tab} onChange={setTab} tabs={tabsOf(file)} />
-      ) : error instanceof SluiceError && error.status === 404 ? (
+      ) : isMissing ? (
         <EmptyState icon={<FileX />} title={DETAILS.notFound}>
           {DETAILS.notFoundHint}
         </EmptyState>

@@ -47,3 +47,23 @@ export function sparse(first: readonly Item[], last: readonly Item[], count: num
 function complete(items: readonly Item[]): Items {
   return { count: items.length, first: items, last: [], at: (index) => items[index] }
 }
+
+/** The keys of the files before and after a file. */
+export interface Neighbours {
+  previous?: string
+  next?: string
+}
+
+/** The neighbours of a file among the loaded items. None when it is not loaded, for example after a reload. */
+export function neighboursOf(items: Items, key: string): Neighbours {
+  const { first, last, count } = items
+  const inFirst = first.findIndex(({ id }) => id === key)
+  const inLast = inFirst === -1 ? last.findIndex(({ id }) => id === key) : -1
+  if (inFirst === -1 && inLast === -1) return {}
+  const at = inFirst === -1 ? count - last.length + inLast : inFirst
+  const [previous, next] = [items.at(at - 1), items.at(at + 1)]
+  return {
+    ...(previous?.kind === 'file' && { previous: previous.id }),
+    ...(next?.kind === 'file' && { next: next.id }),
+  }
+}

@@ -1,11 +1,11 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useState } from 'react'
 import type { FileList, Folder, ListOptions } from '../../../../../client/index.ts'
+import { trimLists } from '../../../api/lists.ts'
 import { useClient } from '../../../api/session.ts'
 import { type FilesSearch, filtersOf, isFiltered, type Sort } from '../search.ts'
 import { folderItem, type Item } from './items.ts'
 import { distinct, type Items, pageItems, sparse } from './sparse.ts'
-import { trimLists } from './trim.ts'
 
 // The first page is small, so that it is there soon. 100,000 files take 100 further requests.
 const FIRST_PAGE = 100

@@ -31,15 +31,14 @@ export function FileChoice({ group, onChoose }: { group?: Group; onChoose: (file
   const { data, error, refetch, isPlaceholderData } = useQuery({
     queryKey: [client.id, 'files', 'choice', group ?? '', search],
     queryFn: async ({ signal }) => {
-      const page = await sluice.files.page({
-        limit: LIMIT,
-        signal,
-        ...(group && { type: group }),
-        ...(search && { search }),
-      })
-      const pictured = page.files.filter((file) => file.mimeType === 'image' || isDrawn(file))
+      const filters = { ...(group && { type: group }), ...(search && { search }) }
+      const files: ListedFile[] = []
+      // A page may be short where few files match.
+      for await (const file of sluice.files.list({ ...filters, limit: LIMIT, signal }))
+        if (files.push(file) === LIMIT) break
+      const pictured = files.filter((file) => file.mimeType === 'image' || isDrawn(file))
       return {
-        files: page.files,
+        files,
         thumbnails: await shownUrls(sluice, {
           files: pictured,
           query: 'w=320&h=240&fit=contain&f=auto',

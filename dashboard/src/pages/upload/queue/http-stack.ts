@@ -12,6 +12,15 @@ export interface HttpStack {
   getName(): string
 }
 
+/** Milliseconds until a refused request is sent again. Undefined: the response is final, or the wait would be too long. */
+export function busyMs(status: number, retryAfter: string | null): number | undefined {
+  const seconds = retryAfterSeconds(retryAfter)
+  const isBusy = status === 429 || status === 503
+  return isBusy && seconds !== undefined && seconds <= BUSY_MAX_SECONDS
+    ? 1000 * Math.max(1, seconds)
+    : undefined
+}
+
 interface Response {
   getStatus(): number
   getHeader(name: string): string | undefined
@@ -67,10 +76,8 @@ class Request {
           await waitForSignIn(signal)
           continue
         }
-        const seconds = retryAfterSeconds(xhr.getResponseHeader('Retry-After'))
-        const isBusy = xhr.status === 429 || xhr.status === 503
-        if (!isBusy || seconds === undefined || seconds > BUSY_MAX_SECONDS) return responseOf(xhr)
-        const delayMs = 1000 * Math.max(1, seconds)
+        const delayMs = busyMs(xhr.status, xhr.getResponseHeader('Retry-After'))
+        if (delayMs === undefined) return responseOf(xhr)
         this.#onBusy(Date.now() + delayMs)
         await wait(delayMs, signal)
         this.#onBusy(undefined)

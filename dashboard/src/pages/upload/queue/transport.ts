@@ -5,13 +5,15 @@ import { wait } from '../../../../../client/http/wait.ts'
 import { type FileRecord, SluiceError } from '../../../../../client/index.ts'
 import { reachable, serviceUrl } from '../../../api/base.ts'
 import { headersFor, libraryFor } from '../../../api/clients.ts'
+import { waitForSignIn } from '../../../api/sign-in-gate.ts'
 import { UPLOAD } from '../../../texts/upload.ts'
-import { sessionStack } from './http-stack.ts'
+import { busyMs, sessionStack } from './http-stack.ts'
 import type { UploadItem } from './item.ts'
 import { takeUrl, urlStorageOf } from './upload-urls.ts'
 
 const CHUNK_BYTES = 8 * 1024 * 1024
 const RETRY_DELAYS_MS = [500, 1000, 3000, 5000, 10_000, 20_000, 30_000]
+const POLL_MS = 2000
 const TUS = { 'Tus-Resumable': '1.0.0' }
 
 /** What happens to the uploads in progress. */
@@ -179,9 +181,15 @@ async function recordOf({
   if (own) return firstOf(own)
   for (;;) {
     const response = await fetch(reachable(url), { headers: { ...TUS, ...headers }, signal })
-    if (response.status === 200) return firstOf(await response.text())
-    if (response.status !== 202) throw await errorOf(response)
-    await wait(2000, signal)
+    const { status, headers: received } = response
+    if (status === 200) return firstOf(await response.text())
+    if (status === 401) {
+      await waitForSignIn(signal)
+      continue
+    }
+    const delayMs = status === 202 ? POLL_MS : busyMs(status, received.get('Retry-After'))
+    if (delayMs === undefined) throw await errorOf(response)
+    await wait(delayMs, signal)
   }
 }
 

@@ -93,9 +93,15 @@ export function keyAt(place: Place, rest: string | undefined): ObjectKey | undef
 /** KEYS: hashes. ARGV: fields. @returns the values of the first hash, then those of the second one, … */
 const fieldsOf = redisScript(
   `
-local found, call = {}, redis.call
-for _, hash in ipairs(KEYS) do
-  for _, field in ipairs(ARGV) do found[#found + 1] = call('HGET', hash, field) end
+local found, call, n = {}, redis.call, #ARGV
+if n == 1 then
+  local field = ARGV[1]
+  for i, hash in ipairs(KEYS) do found[i] = call('HGET', hash, field) end
+  return found
+end
+for i, hash in ipairs(KEYS) do
+  local values, before = call('HMGET', hash, unpack(ARGV)), (i - 1) * n
+  for j = 1, n do found[before + j] = values[j] end
 end
 return found`,
   { replies: 'bytes' },

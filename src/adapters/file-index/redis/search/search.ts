@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { ObjectKey } from '../../../../core/files/object-key.ts'
 import type { FileSearch, Findable, SearchTerm } from '../../../../core/ports/index/file-search.ts'
+import { SearchAllowance } from '../../../../core/ports/index/search-allowance.ts'
 import type { RedisConnection } from '../../../redis/connection.ts'
 import { redisScript } from '../../../redis/script.ts'
 import { oneLine, searchTexts } from '../../search-terms.ts'
@@ -18,7 +19,7 @@ const POSTINGS_MAX = 6
 // Redis counts the terms of so many blocks in about 0.5 ms.
 const BLOCKS_AT_ONCE = 64
 // What a search reads of its postings, for each file that it may find. If the shortest ones have more numbers, the text is too
-// frequent. A client in several partitions has these limits in each of them, but a smaller maximum of files.
+// frequent. A client in several partitions has these limits in each of them, but a smaller maximum of files, and one allowance.
 const NUMBERS_PER_FILE = 26
 const NUMBERS_LEAST = 4096
 const BYTES_PER_FILE = 104
@@ -46,7 +47,7 @@ export function redisSearch(redis: RedisConnection, names: KeyNames): Omit<FileS
      * In the meantime, a file may be given another number: with a new name, or by `tidy.ts`. So the files of all
      * numbers that were drawn since the beginning are candidates.
      */
-    async search(clientId, term, { most }) {
+    async search(clientId, term, { most, allowance = new SearchAllowance(most) }) {
       const search = searchKey(prefix, clientId)
       const terms = termsOf(term)
       if (!terms) return undefined
@@ -57,10 +58,15 @@ export function redisSearch(redis: RedisConnection, names: KeyNames): Omit<FileS
         sizesIn: async (some) =>
           (await sizesOf(redis, [search], [some.length, ...some, ...terms])) as Sizes[],
       })
-      if (!blocks) return undefined
+      if (
+        !blocks ||
+        !allowance.takeTerms(blocks.reduce((sum, one) => sum + fewest(one), 0) / NUMBERS_PER_FILE)
+      )
+        return undefined
+      const chosen = chosenPostings(blocks, { most, allowance })
       const read = await redis.send((client) =>
         Promise.all(
-          chosenPostings(blocks, { most }).map(async ({ block, indexes }) => {
+          chosen.map(async ({ block, indexes }) => {
             const names = indexes.map((i) => postingName(search, block, terms[i] as Buffer))
             return { block, postings: await Promise.all(names.map((name) => client.getBuffer(name))) }
           }),
@@ -74,6 +80,7 @@ export function redisSearch(redis: RedisConnection, names: KeyNames): Omit<FileS
           numbers.push(block * BLOCK + ordinal)
         if (numbers.length > most) return undefined
       }
+      if (!allowance.takeFiles(numbers.length)) return undefined
       const known = await readPlaces(redis, search, numbers)
       const drawn = await readPlacesSince(redis, search, Number(next))
       if (!drawn) return undefined
@@ -127,6 +134,11 @@ for b = 2, blocks + 1 do
 end
 return found`)
 
+/** The numbers in the shortest posting of a block. */
+function fewest([, ...sizes]: Sizes): number {
+  return Math.min(...sizes.map(([, files]) => files))
+}
+
 /** The blocks that have all terms. Undefined when they have too many files. */
 async function countedBlocks(
   blocks: readonly number[],
@@ -148,7 +160,7 @@ async function countedBlocks(
         0,
         counts.reduce((common, count) => common - (drawn - count), drawn),
       )
-      files += Math.min(...counts)
+      files += fewest(one)
       if (files > Math.max(NUMBERS_LEAST, NUMBERS_PER_FILE * most) || certain > most) return undefined
       found.push(one)
     }
@@ -161,10 +173,11 @@ async function countedBlocks(
  */
 function chosenPostings(
   blocks: readonly Sizes[],
-  { most }: { most: number },
+  { most, allowance }: { most: number; allowance: SearchAllowance },
 ): Array<{ block: number; indexes: number[] }> {
-  let left = Math.max(BYTES_LEAST, BYTES_PER_FILE * most)
-  return blocks.map(([block, ...sizes]) => {
+  let left = Math.min(Math.max(BYTES_LEAST, BYTES_PER_FILE * most), FILE_BYTES * allowance.extra)
+  const before = left
+  const chosen = blocks.map(([block, ...sizes]) => {
     const byFiles = sizes.map(([bytes, files], i) => ({ bytes, files, i })).sort((a, b) => a.files - b.files)
     const apart: typeof byFiles = []
     for (const size of byFiles) if (apart.every(({ i }) => Math.abs(size.i - i) >= TRIGRAM)) apart.push(size)
@@ -180,4 +193,6 @@ function chosenPostings(
     }
     return { block, indexes }
   })
+  allowance.takeExtra((before - left) / FILE_BYTES)
+  return chosen
 }

@@ -1,10 +1,11 @@
-import { type QueryClient, type QueryKey, queryOptions } from '@tanstack/react-query'
+import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import type {
   FileInformation,
   FileWithDerivatives,
   ListedFile,
   SluiceClient,
 } from '../../../../../../client/index.ts'
+import { listsOf, refreshLists } from '../../../../api/lists.ts'
 import { type ChosenClient, useClient } from '../../../../api/session.ts'
 import { infoUrl } from './delivery.ts'
 
@@ -47,13 +48,6 @@ interface CachedList {
   pages?: CachedList[]
 }
 
-/** The keys of all files of a cached list, in its order. */
-export function keysIn(data: unknown): string[] {
-  const { files, pages } = (data ?? {}) as CachedList
-  if (Array.isArray(files)) return files.map(({ s3PathOriginal }) => s3PathOriginal)
-  return Array.isArray(pages) ? pages.flatMap(keysIn) : []
-}
-
 function changedList(data: unknown, change: (files: ListedFile[]) => ListedFile[]): unknown {
   const list = (data ?? undefined) as CachedList | undefined
   if (Array.isArray(list?.files)) return { ...list, files: change(list.files) }
@@ -73,7 +67,7 @@ export interface FileCache {
 
 export function useFileCache(queryClient: QueryClient): FileCache {
   const { client } = useClient()
-  const lists = { predicate: ({ queryKey }: { queryKey: QueryKey }) => isOfLists(client.id, queryKey) }
+  const lists = { queryKey: listsOf(client.id) }
   const change = (next: (files: ListedFile[]) => ListedFile[]) =>
     queryClient.setQueriesData(lists, (data: unknown) => changedList(data, next))
   return {
@@ -87,11 +81,6 @@ export function useFileCache(queryClient: QueryClient): FileCache {
       change((files) => files.filter(({ s3PathOriginal }) => s3PathOriginal !== key))
       void queryClient.invalidateQueries({ ...lists, refetchType: 'none' })
     },
-    added: () => void queryClient.invalidateQueries(lists),
+    added: () => void refreshLists(queryClient, client.id),
   }
-}
-
-// `['<client>', 'file', …]` are the queries of one file.
-function isOfLists(clientId: string, [id, kind]: QueryKey): boolean {
-  return id === clientId && kind !== 'file'
 }

@@ -19,7 +19,9 @@ export function useFocalPoint(file: FileWithDerivatives) {
   const { sluice } = useClient()
   const cache = useFileCache(useQueryClient())
   const [chosen, setChosen] = useState<Point | null>()
+  // Sends the chosen point at once. Undefined: it is sent.
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const send = useRef<() => void>(undefined)
   const { mutate } = useMutation({
     mutationFn: (focalPoint: Point | null) => sluice.files.update(file, { focalPoint }),
     onSuccess: (changed) => cache.changed(changed),
@@ -27,13 +29,19 @@ export function useFocalPoint(file: FileWithDerivatives) {
     // The point may have been moved again since it was sent.
     onSettled: (_data, _error, sent) => setChosen((current) => (current === sent ? undefined : current)),
   })
-  useEffect(() => () => clearTimeout(timer.current), [])
+  // The panel may be closed, or show another file, during the pause.
+  useEffect(() => () => send.current?.(), [])
   return {
     point: chosen === undefined ? file.focalPoint : (chosen ?? undefined),
     setPoint(point: Point | null) {
       setChosen(point)
       clearTimeout(timer.current)
-      timer.current = setTimeout(() => mutate(point), PAUSE_MS)
+      send.current = () => {
+        clearTimeout(timer.current)
+        send.current = undefined
+        mutate(point)
+      }
+      timer.current = setTimeout(send.current, PAUSE_MS)
     },
   }
 }

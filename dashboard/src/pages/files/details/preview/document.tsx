@@ -8,6 +8,8 @@ import { NoPreview } from './no-preview.tsx'
 
 // LibreOffice may be busy with other documents. The service responds at once when too many requests wait.
 const POLL_MS = 2000
+// Each request waits for up to 30 s by itself. The member can open the file again.
+const REQUESTS_MAX = 20
 
 /** The first page of an Office document, or the cover of a book. */
 export function DocumentPreview({ file }: { file: ListedFile }) {
@@ -38,14 +40,14 @@ export function DocumentPreview({ file }: { file: ListedFile }) {
 
 /** The URL of a picture as soon as it is rendered. @throws Error with the reason, when it cannot be */
 async function rendered(url: string, signal: AbortSignal): Promise<string> {
-  for (;;) {
+  for (let requests = 1; ; requests += 1) {
     const response = await fetch(url, { signal })
     if (response.ok) {
       // The picture below is then in the cache of the browser.
       await response.arrayBuffer()
       return url
     }
-    if (response.status !== 423) {
+    if (response.status !== 423 || requests >= REQUESTS_MAX) {
       const problem = (await response.json().catch(() => undefined)) as { detail?: string } | undefined
       throw new Error(problem?.detail ?? DETAILS.notLoaded)
     }

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useMemo, useState } from 'react'
 import type { FileWithDerivatives } from '../../../../../../client/index.ts'
 import { useClient, useMay } from '../../../../api/session.ts'
 import { COMMON } from '../../../../texts/common.ts'
@@ -19,32 +19,36 @@ export function Edit({ file }: { file: FileWithDerivatives }) {
   const { sluice } = useClient()
   const cache = useFileCache(useQueryClient())
   const mayEdit = useMay('editor')
-  const [name, setName] = useState(file.originalName)
-  const [tags, setTags] = useState<readonly string[]>(file.tags)
-  const [entries, setEntries] = useState(() => entriesOf(file))
+  // Undefined: as in the file, which others may change while it is shown.
+  const [name = file.originalName, setName] = useState<string>()
+  const [tags = file.tags, setTags] = useState<readonly string[]>()
+  const loaded = useMemo(() => entriesOf(file.metadata), [file.metadata])
+  const [entries = loaded, setEntries] = useState<readonly Entry[]>()
+  const isRenamed = name !== file.originalName
+  const isTagged = tags.join('\n') !== file.tags.join('\n')
+  const isDescribed = JSON.stringify(metadataOf(entries)) !== JSON.stringify(file.metadata)
+  const discard = () => {
+    setName(undefined)
+    setTags(undefined)
+    setEntries(undefined)
+  }
   const { mutate, error, isPending } = useMutation({
     mutationFn: () =>
-      sluice.files.update(file, { originalName: name, tags: [...tags], metadata: changes(file, entries) }),
+      sluice.files.update(file, {
+        ...(isRenamed && { originalName: name }),
+        ...(isTagged && { tags: [...tags] }),
+        ...(isDescribed && { metadata: changes(file, entries) }),
+      }),
     onSuccess(changed) {
       cache.changed(changed)
-      setName(changed.originalName)
-      setTags(changed.tags)
-      setEntries(entriesOf(changed))
+      discard()
       toast.success(DETAILS.saved)
     },
   })
-  const isChanged =
-    name !== file.originalName ||
-    tags.join('\n') !== file.tags.join('\n') ||
-    JSON.stringify(metadataOf(entries)) !== JSON.stringify(file.metadata)
+  const isChanged = isRenamed || isTagged || isDescribed
   const save = (event: FormEvent) => {
     event.preventDefault()
     mutate()
-  }
-  const discard = () => {
-    setName(file.originalName)
-    setTags(file.tags)
-    setEntries(entriesOf(file))
   }
   return (
     <div className="flex flex-col gap-6">
@@ -80,7 +84,7 @@ export function Edit({ file }: { file: FileWithDerivatives }) {
   )
 }
 
-function entriesOf({ metadata }: FileWithDerivatives): readonly Entry[] {
+function entriesOf(metadata: FileWithDerivatives['metadata']): readonly Entry[] {
   return Object.entries(metadata).map(([name, value]) => entryOf(name, value))
 }
 

@@ -13,8 +13,9 @@ export function TagsField({
 }) {
   const [text, setText] = useState('')
   const add = () => {
-    const added = text.split(',').map((tag) => tag.trim())
-    onChange([...new Set([...tags, ...added.filter(Boolean)])])
+    const added = text.split(',').flatMap((tag) => tag.trim() || [])
+    // Also when the field loses the focus without a tag.
+    if (added.length > 0) onChange([...new Set([...tags, ...added])])
     setText('')
   }
   function onKeyDown(event: KeyboardEvent): void {
