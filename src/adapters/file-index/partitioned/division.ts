@@ -29,6 +29,13 @@ export function partitionNumber({ clientId, key }: FileRef, count: number): numb
   return numberAt(clientId, Math.floor((partitionHashOfKey(key) * count) / PARTITIONS), count)
 }
 
+/** The number of the partition of each file of a client, by the hash of its id. */
+export function partitionsByHash(clientId: string, count: number): number[] {
+  return Array.from({ length: PARTITIONS }, (_, hash) =>
+    numberAt(clientId, Math.floor((hash * count) / PARTITIONS), count),
+  )
+}
+
 function numberAt(clientId: string, i: number, count: number): number {
   return (firstPartition(clientId) + i * Math.floor(PARTITIONS / count)) % PARTITIONS
 }

@@ -1,19 +1,20 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { mapConcurrent } from '../../../core/async/map-concurrent.ts'
 import type { FileRef } from '../../../core/files/file-ref.ts'
-import { PARTITIONS } from '../../../core/files/partition.ts'
+import { PARTITIONS, partitionHash, partitionHashOfKey } from '../../../core/files/partition.ts'
 import type { MoveOptions, Partitioning } from '../../../core/ports/index/partitioning.ts'
 import { isUnavailable } from '../../../core/problem.ts'
 import type { RedisKeyspace } from '../../redis/keyspaces.ts'
 import { fenceOf, raiseFence, StaleDivision } from '../fence.ts'
-import { type Division, divisionIn, leavingBy, partitionNumber } from './division.ts'
+import { type Division, divisionIn, leavingBy, partitionsByHash } from './division.ts'
 import type { Divisions } from './divisions.ts'
 import type { MoveTimes } from './move-times.ts'
 import type { MovesNoted } from './moves-noted.ts'
 import { dropFrom, PULLED_AT_ONCE, pullFiles } from './pull.ts'
 import { clusterWalks, type Placed } from './walks.ts'
 
-const CONCURRENCY = 8
+// Groups of files at a time. In a move to one partition, their scripts wait for each other on one node, and requests wait for all of them.
+const CONCURRENCY = 2
 const ALL = Array.from({ length: PARTITIONS }, (_, number) => number)
 
 /** What a call has done so far. */
@@ -65,11 +66,20 @@ export function clusterPartitioning(
     { signal, progress }: MoveOptions,
   ): Promise<void> {
     let read = 0
+    const home = partitionsByHash(clientId, to)
+    const isStray = (id: string, number: number) => {
+      read += 1
+      return home[partitionHash(id)] !== number
+    }
     const strays = async function* () {
-      for await (const placed of walks.placed(clientId, ALL)) {
-        read += 1
-        if (read % 1000 === 0) await progress({ phase: 'preparing', files: read })
-        if (partitionNumber(placed.ref, to) !== placed.number) yield placed
+      let reported = 0
+      for await (const page of walks.placed(clientId, ALL, isStray)) {
+        signal.throwIfAborted()
+        if (read - reported >= 1000) {
+          reported = read
+          await progress({ phase: 'preparing', files: read })
+        }
+        yield* page
       }
     }
     const work = ({ ref, number }: Placed) => dropFrom(keyspaceOf(number), [ref], epoch)
@@ -78,13 +88,14 @@ export function clusterPartitioning(
 
   /** Pulls those of these files that a move leaves in another partition. @returns how many there were */
   async function pullAll(
-    files: AsyncIterable<Placed>,
+    clientId: string,
+    files: AsyncIterable<Placed[]>,
     move: Division,
     { signal, progress, done }: MoveOptions & { done: Done },
   ): Promise<number> {
     const before = done.files
     const work = (refs: readonly FileRef[]) => pullFiles(refs, move, keyspaces)
-    for await (const pulled of mapConcurrent(batchesOf(files, move), {
+    for await (const pulled of mapConcurrent(batchesOf(clientId, files, move), {
       concurrency: CONCURRENCY,
       signal,
       work,
@@ -103,10 +114,12 @@ export function clusterPartitioning(
    */
   async function moveAll(clientId: string, move: Division, options: MoveOptions & { done: Done }) {
     const leaving = leavingBy(clientId, move)
+    const after = partitionsByHash(clientId, move.to)
+    const isLeft = (id: string, number: number) => after[partitionHash(id)] !== number
     do {
-      while ((await pullAll(walks.listed(clientId, leaving), move, options)) > 0);
+      while ((await pullAll(clientId, walks.listed(clientId, leaving), move, options)) > 0);
       await waited(times.durableMs, options.signal)
-    } while ((await pullAll(walks.placed(clientId, leaving), move, options)) > 0)
+    } while ((await pullAll(clientId, walks.placed(clientId, leaving, isLeft), move, options)) > 0)
   }
 
   /** Waits until a move may end. @returns whether it had to wait: a node has failed, which may have brought back old copies */
@@ -200,19 +213,25 @@ export function clusterPartitioning(
 }
 
 /** The files of a walk that a move leaves elsewhere, in batches of the same two partitions. */
-async function* batchesOf(files: AsyncIterable<Placed>, { from, to }: Division): AsyncIterable<FileRef[]> {
-  const batches = new Map<string, FileRef[]>()
-  for await (const { ref, number } of files) {
-    const [before, after] = [partitionNumber(ref, from), partitionNumber(ref, to)]
-    if (before === after || number !== before) continue
-    const name = `${before} ${after}`
-    const batch = batches.get(name) ?? []
-    batches.set(name, batch)
-    batch.push(ref)
-    if (batch.length < PULLED_AT_ONCE) continue
-    batches.delete(name)
-    yield batch
-  }
+async function* batchesOf(
+  clientId: string,
+  pages: AsyncIterable<Placed[]>,
+  { from, to }: Division,
+): AsyncIterable<FileRef[]> {
+  const [before, after] = [from, to].map((count) => partitionsByHash(clientId, count)) as [number[], number[]]
+  const batches = new Map<number, FileRef[]>()
+  for await (const page of pages)
+    for (const { ref, number } of page) {
+      const hash = partitionHashOfKey(ref.key)
+      if (before[hash] === after[hash] || number !== before[hash]) continue
+      const pair = number * PARTITIONS + (after[hash] as number)
+      const batch = batches.get(pair) ?? []
+      batches.set(pair, batch)
+      batch.push(ref)
+      if (batch.length < PULLED_AT_ONCE) continue
+      batches.delete(pair)
+      yield batch
+    }
   yield* batches.values()
 }
 

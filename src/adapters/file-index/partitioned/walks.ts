@@ -1,4 +1,5 @@
 import type { FileRef } from '../../../core/files/file-ref.ts'
+import { storedKey } from '../../../core/files/object-key.ts'
 import type { IndexedFile } from '../../../core/ports/file-index.ts'
 import type { RedisConnection } from '../../redis/connection.ts'
 import type { RedisKeyspace } from '../../redis/keyspaces.ts'
@@ -42,18 +43,34 @@ export function clusterWalks(keyspaces: readonly RedisKeyspace[]) {
       for await (const redis of nodesWith(keyspaces)) yield* listEntries(redis, namesOf(clientId))
     },
 
-    /** The files of a client in some partitions. Reads all keys of their nodes once. */
-    async *placed(clientId: string, some: readonly number[]): AsyncIterable<Placed> {
+    /**
+     * Those files of a client in some partitions whose id is wanted, page by page. Reads all keys of their nodes once, and also returns
+     * pages without files.
+     * @param isWantedId whether a file is wanted, by a text that begins with its id, and the number of its partition
+     */
+    async *placed(
+      clientId: string,
+      some: readonly number[],
+      isWantedId: (id: string, number: number) => boolean,
+    ): AsyncIterable<Placed[]> {
+      const names = namesOf(clientId)
+      const numberOf = (name: string) => {
+        const number = numbers.get(tagIn(name))
+        return number !== undefined && some.includes(number) ? number : undefined
+      }
+      const isWanted = (name: string) => {
+        const number = numberOf(name)
+        if (number === undefined) return false
+        const { end } = names.parse(name)
+        return isWantedId(end.slice(end.lastIndexOf('/') + 1), number)
+      }
       for await (const redis of nodesWith(some.map((number) => keyspaces[number] as RedisKeyspace)))
-        for await (const page of listRefs(redis, namesOf(clientId)))
-          for (const { name, ref } of page) {
-            const number = numbers.get(tagIn(name))
-            if (number !== undefined && some.includes(number)) yield { ref, number }
-          }
+        for await (const page of listRefs(redis, { ...names, isWanted }))
+          yield page.map(({ name, ref }) => ({ ref, number: numberOf(name) as number }))
     },
 
     /** As `placed`, but only the files that are listed, overdue or pending. Reads no other keys. */
-    async *listed(clientId: string, some: readonly number[]): AsyncIterable<Placed> {
+    async *listed(clientId: string, some: readonly number[]): AsyncIterable<Placed[]> {
       for (const number of some) {
         const { redis, keyPrefix } = keyspaces[number] as RedisKeyspace
         const { listOf, unsettled } = keyNames(keyPrefix)
@@ -61,14 +78,14 @@ export function clusterWalks(keyspaces: readonly RedisKeyspace[]) {
           const list = listOf(clientId, { state, by: 'key' })
           for (let above: Buffer | undefined, isLast = false; !isLast; ) {
             const keys = await readMembers(redis, list, { limit: PAGE, above })
-            for (const key of keys) yield { ref: refNamed(ownerOf(clientId) + String(key)), number }
+            yield keys.map((key) => ({ ref: { clientId, key: storedKey(String(key)) }, number }))
             isLast = keys.length < PAGE
             above = keys.at(-1)
           }
         }
         for await (const member of members(redis, unsettled, `${escapePattern(ownerOf(clientId))}*`)) {
           const [name = ''] = member.split('\n')
-          yield { ref: refNamed(name), number }
+          yield [{ ref: refNamed(name), number }]
         }
       }
     },

@@ -20,10 +20,12 @@ if redis.call('HGET', recount, 'run') ~= ARGV[1] then return -1 end
 redis.call('PEXPIRE', recount, ARGV[2])
 local at = redis.call('HGET', recount, 'at ' .. state)
 local keys = members_between(lists[state][1], at and '(' .. at or '-', '+', tonumber(ARGV[4]), false)
+local sums = {}
 for _, key in ipairs(keys) do
   local entry = original(chosen(ARGV[5] .. (id_in(key) or key), ARGV[5] .. key, key))
-  if state_of(entry) == state then add_to(recount, nil, state, key, size_of(entry), 1) end
+  if state_of(entry) == state then sum_up_folders(sums, key, record_in(entry).size) end
 end
+add_sums(recount, nil, state, sums, 1)
 local is_last = #keys < tonumber(ARGV[4])
 redis.call('HSET', recount, 'at ' .. state, is_last and '/' or keys[#keys])
 return #keys

@@ -40,12 +40,13 @@ export async function* listEntries(
     }
 }
 
-/** The same without their entries, page by page. */
+/** The same without their entries, page by page. Only those hashes are read that are wanted by their name. */
 export async function* listRefs(
   redis: RedisConnection,
-  { pattern, parse }: NamesOnRedis,
+  { pattern, parse, isWanted }: NamesOnRedis & { isWanted(name: string): boolean },
 ): AsyncIterable<Array<{ name: string; ref: FileRef }>> {
-  for await (const names of listNames(redis, pattern)) {
+  for await (const page of listNames(redis, pattern)) {
+    const names = page.filter(isWanted)
     // Not by one script: in a cluster, the hashes of a node are in several slots.
     const rests = await redis.send((client) => Promise.all(names.map((name) => client.hget(name, KEY_FIELD))))
     yield names.flatMap((name, i) => {

@@ -214,7 +214,7 @@ return 1
 /** Gives an original another number in the search. ARGV: ref, number, entry, search texts. Does nothing when its entry has changed. */
 export const moveNumber = step(`
 local number, place = tonumber(ARGV[2]), place_of(file, key_of(ref))
-if number_of(file) ~= number then return forget_number(number, place) end
+if number_of(file) ~= number then return forget_numbers({ { number = number, place = place } }) end
 if (original() or '') ~= ARGV[3] then return end
 leave_search(file, place)
 if lists[state_of(ARGV[3])] then draw_number(file, place, ARGV[4]) end

@@ -106,18 +106,20 @@ local function last_deadline(after)
   return last
 end
 
--- Adds to the sum of the client and to that of the original. A sum of 0 is deleted.
-local function sum_up(bytes)
-  if bytes == 0 then return end
-  local text = string.format('%.0f', bytes)
-  if redis.call('INCRBY', sum, text) <= 0 then redis.call('DEL', sum) end
-  if redis.call('HINCRBY', file, '${SUM_FIELD}', text) <= 0 then redis.call('HDEL', file, '${SUM_FIELD}') end
+-- Adds to the bytes of the client's derivatives. A sum of 0 is deleted.
+local function sum_up_client(bytes)
+  if bytes ~= 0 and redis.call('INCRBY', sum, string.format('%.0f', bytes)) <= 0 then redis.call('DEL', sum) end
 end
 
-local known_places = {}
+-- The same, and that of the original.
+local function sum_up(bytes)
+  sum_up_client(bytes)
+  if bytes == 0 then return end
+  if redis.call('HINCRBY', file, '${SUM_FIELD}', string.format('%.0f', bytes)) <= 0 then redis.call('HDEL', file, '${SUM_FIELD}') end
+end
+
 local function use_member(name, entry)
-  known_places[ref] = known_places[ref] or place_of(file, key_of(ref))
-  return string.sub(entry, 2, ${1 + USE_BYTES}) .. name .. '\\n' .. known_places[ref]
+  return string.sub(entry, 2, ${1 + USE_BYTES}) .. name .. '\\n' .. (known_places[file] or place_of(file, key_of(ref)))
 end
 
 -- The bytes are read before the first write, so an entry that cannot be read changes nothing.

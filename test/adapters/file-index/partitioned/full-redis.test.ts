@@ -2,8 +2,11 @@ import { expect } from 'chai'
 import { fenceOf, raiseFence } from '../../../../src/adapters/file-index/fence.ts'
 import { firstPartition, partitionNumber } from '../../../../src/adapters/file-index/partitioned/division.ts'
 import { divisionKey } from '../../../../src/adapters/file-index/partitioned/divisions.ts'
+import { pullFiles } from '../../../../src/adapters/file-index/partitioned/pull.ts'
 import type { RedisKeyspace } from '../../../../src/adapters/redis/keyspaces.ts'
+import { replyIn } from '../../../../src/adapters/redis/refusals.ts'
 import { AHEAD, adopted, NOW, newRef } from '../../../contracts/file-index/file-index-states.ts'
+import { rejection } from '../../../support/rejection.ts'
 import { movingIndexes } from './moving.ts'
 
 describe('a client whose files move in a full Redis', () => {
@@ -35,6 +38,20 @@ describe('a client whose files move in a full Redis', () => {
     expect(await index.beginRemoval(ref, { cause: 'delete', leaseUntil: AHEAD, now: NOW })).to.deep.equal([])
     expect(await index.finishRemoval(ref, NOW)).to.equal(true)
     expect(await index.look(ref)).to.equal(undefined)
+  })
+
+  it('does not move by the command, and is unchanged', async () => {
+    const { process, begin, keyspaces } = opened()
+    const ref = movingRef()
+    await adopted(process().index, ref)
+    const move = await begin('one', 64)
+    for (const { redis, keyPrefix } of keyspaces)
+      await raiseFence(redis, { keys: [], fence: fenceOf(keyPrefix, 'one'), epoch: move.epoch }, [])
+    await setFull(true)
+    expect(replyIn(await rejection(pullFiles([ref], move, keyspaces)))?.message).to.include('OOM')
+    expect((await process().index.look(ref))?.original?.state).to.equal('stored')
+    await setFull(false)
+    expect(await pullFiles([ref], move, keyspaces)).to.equal(1)
   })
 
   it('can delete a file when the node of the division has lost the last moves', async () => {

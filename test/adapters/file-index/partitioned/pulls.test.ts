@@ -6,25 +6,40 @@ import { keyNames } from '../../../../src/adapters/file-index/redis/keys.ts'
 import type { RedisKeyspace } from '../../../../src/adapters/redis/keyspaces.ts'
 import { deferred } from '../../../../src/core/async/deferred.ts'
 import type { FileRef } from '../../../../src/core/files/file-ref.ts'
-import { derivativeKey } from '../../../../src/core/files/object-key.ts'
+import { derivativeKey, storedKey } from '../../../../src/core/files/object-key.ts'
 import type { FileIndex } from '../../../../src/core/ports/file-index.ts'
 import type { MoveOptions } from '../../../../src/core/ports/index/partitioning.ts'
 import { unavailable } from '../../../../src/core/problem.ts'
 import { listOf } from '../../../contracts/file-index/file-index-model.ts'
-import { AHEAD, adopted, d, derived, NOW, newRef } from '../../../contracts/file-index/file-index-states.ts'
+import {
+  AHEAD,
+  adopted,
+  d,
+  derived,
+  NOW,
+  newRef,
+  record,
+} from '../../../contracts/file-index/file-index-states.ts'
 import { rejection } from '../../../support/rejection.ts'
 import { contentOf, keysOf, moveOptions, movingIndexes } from './moving.ts'
 
 describe('a file that moves to another partition', () => {
   const opened = movingIndexes()
 
-  /** A file of a client with a move, and where it is before and after it. */
-  async function moving() {
+  /** A file of a client with a move, where it is before and after it, and further files that are in the same partitions. */
+  async function moving({ others = 0, name = 'a' } = {}) {
     const { process, keyspaces, begin } = opened()
     const { index } = process()
     let ref = newRef('one')
     while (partitionNumber(ref, 1) === partitionNumber(ref, 64)) ref = newRef('one')
     await adopted(index, ref)
+    const neighbours: FileRef[] = []
+    while (neighbours.length < others) {
+      const other = newRef('one')
+      if (partitionNumber(other, 64) !== partitionNumber(ref, 64)) continue
+      await index.adopt('one', record(other.key, name))
+      neighbours.push(other)
+    }
     await index.finishDerivative(ref, derived(derivativeKey(ref.key, 'used')), { at: NOW, isHeld: true })
     await index.beginDerivative(ref, d(ref), AHEAD)
     const before = await lookAt(index, ref)
@@ -33,14 +48,14 @@ describe('a file that moves to another partition', () => {
       RedisKeyspace,
     ]
     const move = await begin('one', 64)
-    /** Moves it on other connections. */
-    const pull = (moved: FileRef, on: { from: RedisKeyspace; to: RedisKeyspace }) =>
+    /** Moves files on other connections. */
+    const pull = (moved: FileRef | FileRef[], on: { from: RedisKeyspace; to: RedisKeyspace }) =>
       pullFiles(
-        [moved],
+        [moved].flat(),
         move,
         keyspaces.map((one) => (one === from ? on.from : one === to ? on.to : one)),
       )
-    return { ref, from, to, pull, before, index: process().index, other: process().index }
+    return { ref, neighbours, from, to, pull, before, index: process().index, other: process().index }
   }
 
   /** The file, with its derivatives sorted. */
@@ -58,6 +73,40 @@ describe('a file that moves to another partition', () => {
     const damaged = pieces[last]?.subarray(0, -1) ?? ''
     await from.redis.send((client) => client.hset(hash, last === 0 ? '' : String(last), damaged))
     expect(await pull(ref, { from, to })).to.equal(1)
+  })
+
+  it('changes nothing in its new partition when another one of its group cannot be read', async () => {
+    const { ref, neighbours, from, to, pull } = await moving({ others: 1 })
+    const hashIn = ({ keyPrefix }: RedisKeyspace, of: FileRef) => keyNames(keyPrefix).hashesOf(of)[0]
+    const [later] = neighbours as [FileRef]
+    await from.redis.send((client) => client.hset(hashIn(from, later), { '': 's', 1: '', 2: '' }))
+    // What is left of the first one there.
+    const fields = await from.redis.send((client) => client.hgetallBuffer(hashIn(from, ref)))
+    const [name = '', value = ''] = Object.entries(fields).find(([field]) => field.startsWith('_')) ?? []
+    await to.redis.send((client) => client.hset(hashIn(to, ref), name, value))
+    const seen = [await contentOf(from), await contentOf(to)]
+    expect(await rejection(pull([ref, later], { from, to }))).to.be.instanceOf(Error)
+    expect([await contentOf(from), await contentOf(to)]).to.deep.equal(seen)
+  })
+
+  it('is added and dropped by several scripts together with files of long names, which take long', async () => {
+    const { ref, neighbours, from, to, pull, index } = await moving({ others: 29, name: 'n'.repeat(255) })
+    const sent = { from: 0, to: 0 }
+    const counted = (name: keyof typeof sent, { redis, keyPrefix }: RedisKeyspace): RedisKeyspace => ({
+      keyPrefix,
+      redis: {
+        ...redis,
+        send(command) {
+          sent[name] += 1
+          return redis.send(command)
+        },
+      },
+    })
+    const on = { from: counted('from', from), to: counted('to', to) }
+    expect(await pull([ref, ...neighbours], on)).to.equal(30)
+    expect(sent).to.deep.equal({ from: 1 + 2, to: 2 })
+    expect(await contentOf(from)).to.deep.equal({})
+    expect(await keysOf(index, 'one')).to.have.length(30)
   })
 
   for (const when of ['before', 'after'] as const)
@@ -122,6 +171,21 @@ describe('a file that moves to another partition', () => {
     await pulled
     expect(await other.look(ref)).to.equal(undefined)
     for (const keyspace of [from, to]) expect(await contentOf(keyspace)).to.deep.equal({})
+  })
+
+  it('moves though another one of its group was deleted after it was read', async () => {
+    const { ref, neighbours, from, to, pull, index, other } = await moving({ others: 2 })
+    const [deleted, last] = neighbours as [FileRef, FileRef]
+    const { held, reached, go } = slow(to)
+    const pulled = pull([ref, deleted, last], { from, to: held })
+    await reached
+    await index.beginRemoval(deleted, { cause: 'delete', leaseUntil: AHEAD, now: NOW })
+    expect(await index.finishRemoval(deleted, NOW)).to.equal(true)
+    go()
+    await pulled
+    expect(await contentOf(from)).to.deep.equal({})
+    expect(await keysOf(other, 'one')).to.deep.equal([ref.key, last.key].sort())
+    expect(await other.look(deleted)).to.equal(undefined)
   })
 
   it('is not set back by a slow process that has an old copy of it, after it was changed', async () => {
@@ -238,6 +302,34 @@ describe('a file that moves to another partition', () => {
     expect(reported).to.equal(0)
     expect(await from.redis.send((client) => client.exists(hash))).to.equal(0)
     expect((await index.derivedBytes(ref)).client).to.equal(0)
+  })
+
+  it('moves together with another one of the same id, also when it is named twice', async () => {
+    const { process, keyspaces, begin } = opened()
+    const { index } = process()
+    let ref = newRef('one')
+    while (partitionNumber(ref, 1) === partitionNumber(ref, 64)) ref = newRef('one')
+    const [other, last] = ['other', 'last'].map((folder) => {
+      return { clientId: 'one', key: storedKey(`${folder}/${ref.key}`) }
+    }) as [FileRef, FileRef]
+    const [from, to] = [1, 64].map((count) => keyspaces[partitionNumber(ref, count)]) as [
+      RedisKeyspace,
+      RedisKeyspace,
+    ]
+    const contents = []
+    for (const one of [other, ref, last]) {
+      await adopted(index, one)
+      await index.finishDerivative(one, derived(d(one)), { at: NOW, isHeld: false })
+      contents.push(await contentOf(from))
+    }
+    const move = await begin('one', 64)
+    await pullFiles([ref, last, ref], move, keyspaces)
+    expect(await contentOf(from)).to.deep.equal(contents[0])
+    await pullFiles([other], move, keyspaces)
+    expect(await contentOf(from)).to.deep.equal({})
+    expect((await index.totals('one')).stored.files).to.equal(3)
+    expect(await index.recount('one', { repair: false })).to.deep.equal([])
+    expect(Object.keys(await contentOf(to))).to.have.length(Object.keys(contents[2] ?? {}).length)
   })
 
   it('has its change in progress ended, wherever that was begun', async () => {

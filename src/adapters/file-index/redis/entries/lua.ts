@@ -68,11 +68,6 @@ local function record_in(entry)
   return record
 end
 
--- Returns text, since a number would lose digits in a concatenation.
-local function size_of(entry)
-  return string.format('%.0f', record_in(entry).size)
-end
-
 -- The name as sortableName in TypeScript returns it.
 local function sortable_name(name)
   name = string.gsub(name, '[A-Z]', function(letter) return string.char(string.byte(letter) + 32) end)

@@ -42,17 +42,23 @@ end
 -- Six bits for each character, which sort as the characters do.
 local function packed(id)
   local digits = { string.byte(id, 1, 22) }
-  for i, byte in ipairs(digits) do digits[i] = byte - (byte < 58 and 49 or byte < 91 and 56 or 62) end
-  local groups = {}
-  for i = 1, 17, 4 do groups[#groups + 1] = ((digits[i] * 64 + digits[i + 1]) * 64 + digits[i + 2]) * 64 + digits[i + 3] end
-  groups[6] = digits[21] * 64 + digits[22]
-  return struct.pack('>I3I3I3I3I3I2', unpack(groups))
+  for i = 1, 22 do
+    local byte = digits[i]
+    digits[i] = byte - (byte < 58 and 49 or byte < 91 and 56 or 62)
+  end
+  local function group(i) return ((digits[i] * 64 + digits[i + 1]) * 64 + digits[i + 2]) * 64 + digits[i + 3] end
+  return struct.pack('>I3I3I3I3I3I2', group(1), group(5), group(9), group(13), group(17), digits[21] * 64 + digits[22])
 end
 
+local known_places = {}
 local function place_of(in_file, key)
+  local place = known_places[in_file]
+  if place then return place end
   local id = id_in(key)
-  if id and string.sub(in_file, -#key) ~= key then return packed(id) end
-  return key .. string.rep('\\n', ${ID_BYTES + 1} - #key)
+  if id and string.sub(in_file, -#key) ~= key then place = packed(id)
+  else place = key .. string.rep('\\n', ${ID_BYTES + 1} - #key) end
+  known_places[in_file] = place
+  return place
 end
 `
 
@@ -62,45 +68,66 @@ end
  * line break, or 7 bytes of the size. The member of the list by key is the key.
  */
 export const LISTING = `
-local function members_of(in_file, key, entry)
-  local place = place_of(in_file, key)
-  local record = record_in(entry)
+local folder_values = {}
+-- An original as its lists have it; nil when its state is in no lists.
+local function listing_of(in_file, key, entry)
+  local state = state_of(entry)
+  if not lists[state or ''] then return nil end
+  local place, record, folder = place_of(in_file, key), record_in(entry), string.match(key, '^.*/') or ''
   local at = math.max(0, math.min(2 ^ 48 - 1, math.floor(record.at)))
   local digest = string.sub(record.digest .. string.rep('\\0', 6), 1, 6)
-  local folder = tonumber(string.sub(redis.sha1hex(string.match(key, '^.*/') or ''), 1, 4), 16)
-  return {
+  folder_values[folder] = folder_values[folder] or struct.pack('>I2', tonumber(string.sub(redis.sha1hex(folder), 1, 4), 16))
+  local members = {
     key,
     struct.pack('>I6', at) .. place,
-    digest .. struct.pack('>I2', folder) .. place,
+    digest .. folder_values[folder] .. place,
     sortable_name(record.name) .. '\\n' .. place,
     struct.pack('>I7', record.size) .. place,
   }
+  return { key = key, state = state, size = record.size, members = members }
 end
 
--- A count of 0 is deleted: a client without originals leaves no fields behind.
-local function count(state, key, entry, sign)
-  local size = size_of(entry)
-  count_folders(state, key, size, sign)
-  if redis.call('HINCRBY', totals, state .. ' files', sign) <= 0 then
+-- Counts originals of a state. A count of 0 is deleted: a client without originals leaves no fields behind.
+local function count(state, all, sign)
+  if not all[1] then return end
+  local bytes = 0
+  for _, one in ipairs(all) do bytes = bytes + sign * one.size end
+  count_folders(state, all, sign)
+  if redis.call('HINCRBY', totals, state .. ' files', sign * #all) <= 0 then
     redis.call('HDEL', totals, state .. ' files', state .. ' bytes')
-  elseif size ~= '0' then
-    redis.call('HINCRBY', totals, state .. ' bytes', (sign < 0 and '-' or '') .. size)
+  elseif bytes ~= 0 then
+    redis.call('HINCRBY', totals, state .. ' bytes', integer_text(bytes))
   end
 end
 
 local function enlist(in_file, key, entry)
-  local state = state_of(entry)
-  if not lists[state] then return end
-  local members = members_of(in_file, key, entry)
-  if add_member(lists[state][1], members[1]) == 1 then count(state, key, entry, 1) end
-  for order = 2, #members do add_member(lists[state][order], members[order]) end
+  local one = listing_of(in_file, key, entry)
+  if not one then return end
+  for order, member in ipairs(one.members) do
+    if add_member(lists[one.state][order], member) == 1 and order == 1 then count(one.state, { one }, 1) end
+  end
 end
 
 local function delist(in_file, key, entry)
-  local state = state_of(entry)
-  if not lists[state] then return end
-  local members = members_of(in_file, key, entry)
-  if remove_member(lists[state][1], members[1]) == 1 then count(state, key, entry, -1) end
-  for order = 2, #members do remove_member(lists[state][order], members[order]) end
+  local one = listing_of(in_file, key, entry)
+  if not one then return end
+  for order, member in ipairs(one.members) do
+    if remove_member(lists[one.state][order], member) == 1 and order == 1 then count(one.state, { one }, -1) end
+  end
+end
+
+-- Adds listings to the lists by add_members and 1, or removes them by remove_members and -1.
+local function list_all(listings, change, sign)
+  for state, orders in pairs(lists) do
+    local all, unchanged, changed = {}, {}, {}
+    for _, one in ipairs(listings) do if one.state == state then all[#all + 1] = one end end
+    for order, list in ipairs(orders) do
+      local members = {}
+      for i, one in ipairs(all) do members[i] = one.members[order] end
+      change(list, members, order == 1 and unchanged or nil)
+    end
+    for _, one in ipairs(all) do if not unchanged[one.key] then changed[#changed + 1] = one end end
+    count(state, changed, sign)
+  end
 end
 `

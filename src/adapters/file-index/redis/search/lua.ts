@@ -54,26 +54,36 @@ local function pieces_of(number, place)
   return search .. 'places:' .. math.floor(number / ${GROUP}), pieces
 end
 
--- Counts a number as dead.
-local function retire(number)
-  local block = math.floor(number / ${BLOCK})
-  local living = redis.call('HINCRBY', search, block, -1)
+-- Counts numbers of a block as dead.
+local function retire(block, dead)
+  local living = redis.call('HINCRBY', search, block, -dead)
   local drawn = math.min(${BLOCK}, redis.call('HGET', search, 'next') - block * ${BLOCK})
   if is_waste(drawn, living) then redis.call('SADD', untidy, search .. block) end
 end
 
-local function number_of(in_file)
-  local known = redis.call('HGET', in_file, '${NUMBER_FIELD}')
-  if known then return struct.unpack('>I${NUMBER_BYTES}', known), string.sub(known, ${NUMBER_BYTES + 1}) end
+-- @param value of the field of a file
+local function number_in(value)
+  return struct.unpack('>I${NUMBER_BYTES}', value), string.sub(value, ${NUMBER_BYTES + 1})
 end
 
-local function forget_number(number, place)
-  local places, pieces = pieces_of(number, place)
-  local fields = {}
-  if redis.call('HGET', places, pieces[1]) ~= pieces[2] then return end
-  for i = 1, #pieces, 2 do fields[#fields + 1] = pieces[i] end
-  redis.call('HDEL', places, unpack(fields))
-  retire(number)
+local function number_of(in_file)
+  local known = redis.call('HGET', in_file, '${NUMBER_FIELD}')
+  if known then return number_in(known) end
+end
+
+-- Forgets the numbers of files, each of which has a number and a place.
+local function forget_numbers(all)
+  local dead = {}
+  for _, one in ipairs(all) do
+    local places, pieces = pieces_of(one.number, one.place)
+    if redis.call('HGET', places, pieces[1]) == pieces[2] then
+      local fields, block = {}, math.floor(one.number / ${BLOCK})
+      for i = 1, #pieces, 2 do fields[#fields + 1] = pieces[i] end
+      redis.call('HDEL', places, unpack(fields))
+      dead[block] = (dead[block] or 0) + 1
+    end
+  end
+  for block, numbers in pairs(dead) do retire(block, numbers) end
 end
 
 -- The first write takes no memory: a full Redis would refuse it.
@@ -81,19 +91,14 @@ local function leave_search(in_file, place)
   local number = number_of(in_file)
   if not number then return end
   redis.call('HDEL', in_file, '${NUMBER_FIELD}')
-  forget_number(number, place)
+  forget_numbers({ { number = number, place = place } })
 end
 
-local function terms_of(texts)
+-- Calls visit(term) for the terms of texts, some of them several times.
+local function each_term(texts, visit)
   local name, tags = string.match(texts, '^([^\\n]*)(.*)$')
-  local terms, seen = {}, {}
-  local function add(term)
-    if not seen[term] then terms[#terms + 1] = term end
-    seen[term] = true
-  end
-  for i = 1, #name - 2 do add(string.sub(name, i, i + 2)) end
-  for tag in string.gmatch(tags, '(\\n[^\\n]*)') do add(tag) end
-  return terms
+  for i = 1, #name - 2 do visit(string.sub(name, i, i + 2)) end
+  for tag in string.gmatch(tags, '(\\n[^\\n]*)') do visit(tag) end
 end
 
 -- The beginning of the digest of texts.
@@ -101,21 +106,46 @@ local function digest_of(texts)
   return struct.pack('>I${DIGEST_BYTES}', tonumber(string.sub(redis.sha1hex(texts), 1, ${2 * DIGEST_BYTES}), 16))
 end
 
-local function draw_number(in_file, place, texts)
-  local number = redis.call('HINCRBY', search, 'next', 1) - 1
-  local block = math.floor(number / ${BLOCK})
-  local ordinal = struct.pack('>I2', number % ${BLOCK})
-  redis.call('HINCRBY', search, block, 1)
-  if number == block * ${BLOCK} and number > 0 then redis.call('SADD', untidy, search .. block - 1) end
-  local places, pieces = pieces_of(number, place)
-  redis.call('HSET', places, unpack(pieces))
-  for _, term in ipairs(terms_of(texts)) do
-    if redis.call('APPEND', search .. block .. ':' .. term, ordinal) == 2 then
-      redis.call('RPUSH', search .. 'terms:' .. block, term)
+-- Gives each file the next number. Each has a place and texts. The caller sets the field of its hash to number_field, as the last
+-- write: with this digest, it is found by all its terms.
+local function draw_numbers(all)
+  if not all[1] then return end
+  local first, groups, blocks = redis.call('HINCRBY', search, 'next', #all) - #all, {}, {}
+  for i, one in ipairs(all) do
+    local number = first + i - 1
+    local block, ordinal = math.floor(number / ${BLOCK}), struct.pack('>I2', number % ${BLOCK})
+    local group, pieces = pieces_of(number, one.place)
+    local fields = groups[group] or {}
+    groups[group] = fields
+    for _, piece in ipairs(pieces) do fields[#fields + 1] = piece end
+    if not blocks[block] then
+      blocks[block] = { files = 0, postings = {} }
+      if number == block * ${BLOCK} and number > 0 then redis.call('SADD', untidy, search .. block - 1) end
     end
+    blocks[block].files = blocks[block].files + 1
+    local postings = blocks[block].postings
+    each_term(one.texts, function(term)
+      local posting = postings[term]
+      if not posting then postings[term] = { ordinal }
+      elseif posting[#posting] ~= ordinal then posting[#posting + 1] = ordinal end
+    end)
+    one.number_field = struct.pack('>I${NUMBER_BYTES}', number) .. digest_of(one.texts)
   end
-  -- Written last: with this digest, the file is found by all its terms.
-  redis.call('HSET', in_file, '${NUMBER_FIELD}', struct.pack('>I${NUMBER_BYTES}', number) .. digest_of(texts))
+  for group, fields in pairs(groups) do redis.call('HSET', group, unpack(fields)) end
+  for block, added in pairs(blocks) do
+    redis.call('HINCRBY', search, block, added.files)
+    local start, terms = search .. block .. ':', {}
+    for term, ordinals in pairs(added.postings) do
+      if redis.call('APPEND', start .. term, table.concat(ordinals)) == 2 * #ordinals then terms[#terms + 1] = term end
+    end
+    in_parts(terms, function(some) redis.call('RPUSH', search .. 'terms:' .. block, unpack(some)) end)
+  end
+end
+
+local function draw_number(in_file, place, texts)
+  local one = { place = place, texts = texts }
+  draw_numbers({ one })
+  redis.call('HSET', in_file, '${NUMBER_FIELD}', one.number_field)
 end
 
 -- Whether the original has a living number, drawn for these texts. The places of numbers may be lost, for example deleted by an operator.

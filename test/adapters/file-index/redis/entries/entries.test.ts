@@ -115,7 +115,7 @@ describe('packed entries', () => {
     const read = inLua(`
 local entry, record = ARGV[1], record_in(ARGV[1])
 local function exact(number) return string.format('%.17g', number) end
-return { state_of(entry), exact(record.at), record.digest, size_of(entry), record.name, record.rest, body_of(entry), state_of(entry) == 'trashed' and exact(instant_of(entry)) or '' }`)
+return { state_of(entry), exact(record.at), record.digest, string.format('%.0f', record.size), record.name, record.rest, body_of(entry), state_of(entry) == 'trashed' and exact(instant_of(entry)) or '' }`)
     await holds(
       fc.asyncProperty(listed, async (entry) => {
         const { record } = entry

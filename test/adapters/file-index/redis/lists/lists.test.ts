@@ -215,9 +215,9 @@ describe('redis: the lists of the index', () => {
 
 const membersOf = redisScript(
   `${ENTRIES}${PLACES}
-local add_member, remove_member, lists, count_folders, totals
+local lists, add_member, remove_member, count_folders, totals = { stored = {}, trashed = {} }
 ${LISTING}
-local members = members_of(KEYS[1], ARGV[1], ARGV[2])
+local members = listing_of(KEYS[1], ARGV[1], ARGV[2]).members
 members[#members + 1] = id_in(ARGV[1]) or ''
 members[#members + 1] = without_id(ARGV[1])
 return members`,

@@ -13,6 +13,18 @@ import {
 import { everyNth, sized } from '../../../../support/sized.ts'
 
 const addMember = redisScript(`${TREE_READS}${TREE_CHANGES}return add_member(KEYS[1], ARGV[1])`)
+/** Many members at once. @returns those that the list had before, or that it did not have */
+const inBulk = (name: string) =>
+  redisScript(
+    `${TREE_READS}${TREE_CHANGES}
+local noted, unchanged = {}, {}
+${name}(KEYS[1], ARGV, noted)
+for member in pairs(noted) do unchanged[#unchanged + 1] = member end
+return unchanged`,
+    { replies: 'bytes' },
+  )
+const addMembers = inBulk('add_members')
+const removeMembers = inBulk('remove_members')
 const removeMember = redisScript(`${TREE_READS}${TREE_CHANGES}return remove_member(KEYS[1], ARGV[1])`)
 
 describe('redis: a list of members', () => {
@@ -85,6 +97,50 @@ describe('redis: a list of members', () => {
       expect(await keysOf()).to.deep.equal([])
     })
 
+  it(`is a sorted set of bytes, after random changes of many members at once`, async function () {
+    this.timeout(120_000)
+    const random = seededRandom(4)
+    const model = new Map<string, Buffer>()
+    const sorted = (members: Iterable<Buffer>) => [...members].sort(Buffer.compare)
+    for (let step = 0; step < 60; step += 1) {
+      const adds = random.below(100) < (step < 30 ? 85 : 20)
+      const known = sorted(model.values())
+      // A part of the batches is behind all others, in their order, as keys of a new partition are.
+      const isLast = random.below(4) === 0
+      const member = (i: number) =>
+        known.length > 0 && random.below(adds ? 9 : 2) === 0
+          ? random.oneOf(known)
+          : isLast
+            ? Buffer.from(`\xff${1e6 + step * 1000 + i}`, 'latin1')
+            : randomMember(random, step * 1000 + i)
+      const batch = Array.from({ length: random.oneOf([1, 5, 40, 400]) }, (_, i) => member(i))
+      const some = new Map(batch.map((one) => [one.toString('latin1'), one]))
+      const unchanged = [...some.values()].filter((one) => model.has(one.toString('latin1')) === adds)
+      const outcome = await (adds ? addMembers : removeMembers)(redis, [list], [...some.values()])
+      expect(sorted(outcome as Buffer[])).to.deep.equal(sorted(unchanged))
+      for (const [name, one] of some)
+        if (adds) model.set(name, one)
+        else model.delete(name)
+      expect(await read('up', 500)).to.deep.equal(sorted(model.values()))
+      for (const key of await redis.client.keysBuffer(`${list}/*`))
+        expect(await redis.client.object('ENCODING', key)).to.equal('listpack')
+    }
+    await removeMembers(redis, [list], [...model.values()])
+    expect(await keysOf()).to.deep.equal([])
+  })
+
+  it('fills leaves completely with members in their order, many at once', async () => {
+    const members = Array.from({ length: 1000 }, (_, i) => `m${10_000 + i}`)
+    for (let from = 0; from < 1000; from += 50)
+      await addMembers(redis, [list], members.slice(from, from + 50))
+    expect(await redis.client.zcard(`${list}:leaves`)).to.equal(Math.ceil(1000 / 128))
+    // More than a function of Lua can return.
+    const others = Array.from({ length: 9000 }, (_, i) => `n${10_000 + i}`)
+    await addMembers(redis, [list], others)
+    expect(await redis.client.zcard(`${list}:leaves`)).to.equal(Math.ceil(10_000 / 128))
+    expect((await read('up', 10_000)).map(String)).to.deep.equal([...members, ...others])
+  })
+
   it('divides leaves by half for descending members behind a full leaf', async () => {
     const first = Array.from({ length: 128 }, (_, i) => `a${1000 + i}`)
     const others = Array.from({ length: 1000 }, (_, i) => `b${9000 - i}`)
@@ -99,6 +155,20 @@ describe('redis: a list of members', () => {
     await redis.client.del(`${list}/m1128`)
     for (const member of members.slice(0, 112)) await removeMember(redis, [list], [member])
     expect((await read('up', 1000)).map(String)).to.deep.equal(members.slice(112, 128))
+  })
+
+  it('has its first leaf again when the other keys have been lost, also by many members at once', async () => {
+    await addMember(redis, [list], ['m1'])
+    await redis.client.del(`${list}:leaves`)
+    await addMembers(redis, [list], ['m2', 'm3'])
+    expect((await read('up', 10)).map(String)).to.deep.equal(['m1', 'm2', 'm3'])
+  })
+
+  it('does not take over a leaf outside the list when many members divide one', async () => {
+    await redis.client.zadd(`${list}/m1128`, 0, 'm1128x')
+    const members = Array.from({ length: 256 }, (_, i) => `m${1000 + i}`)
+    await addMembers(redis, [list], members)
+    expect((await read('up', 1000)).map(String)).to.deep.equal(members)
   })
 
   it('joins leaves when most of their members are removed', async () => {
