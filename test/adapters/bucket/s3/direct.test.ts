@@ -9,7 +9,7 @@ const TIB = 1024 * GIB
 const PIECE = storedKey('.sluice/tus/pieces/first/7uLqEUXG4WpoGGa38h2U9Z/0-1')
 
 describe('s3: the parts of large files', function () {
-  this.timeout(30_000)
+  this.timeout(60_000)
   const s3 = onS3()
 
   for (const [size, part] of [
