@@ -79,7 +79,7 @@ export const VARIABLES = {
     max: 31_536_000,
     unit: 'seconds',
     default: 86_400,
-    help: 'Lifetime of an incomplete resumable upload, from its creation. For a direct upload, from its last part, and up to an hour longer.',
+    help: 'Lifetime of an incomplete resumable upload, from its creation. For a direct upload, from its last part, and up to an hour longer; at the latest after this time and one second per megabyte.',
   }),
   SEND_104: oneOf({
     words: ['0', '1'],

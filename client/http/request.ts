@@ -36,7 +36,7 @@ export interface ApiRequest extends CallOptions {
   json?: unknown
   body?: RequestInit['body']
   /** Whether redirects are followed, which is the default. */
-  redirect?: 'error'
+  redirect?: 'error' | undefined
   /** `transfer`: a file is sent or received, which may take longer than the time limit of a call. */
   kind?: 'call' | 'transfer'
   /** Whether the request may be sent twice. Default: whether the method is GET, HEAD or DELETE. */

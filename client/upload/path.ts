@@ -1,10 +1,18 @@
 import type { Source } from './chunks.ts'
 
+interface Stats {
+  size: number
+  mtimeMs: number
+  ino: number
+  isFile(): boolean
+}
+
 /** The members of node:fs that are used. */
 interface FileSystem {
   promises: {
+    stat(path: string): Promise<Stats>
     open(path: string): Promise<{
-      stat(): Promise<{ size: number; mtimeMs: number; isFile(): boolean }>
+      stat(): Promise<Stats>
       read(bytes: Uint8Array, offset: number, length: number, at: number): Promise<{ bytesRead: number }>
       close(): Promise<void>
     }>
@@ -21,9 +29,10 @@ export async function openPath(path: string, name: string | undefined): Promise<
     process?: { getBuiltinModule?(name: string): FileSystem | undefined }
   }
   const fs = process?.getBuiltinModule?.('node:fs')
-  if (!fs) throw new TypeError('a path can be uploaded only in Node, Bun and Deno')
+  if (!fs) throw new TypeError('a path needs Node, Bun or Deno')
   const file = await fs.promises.open(path)
-  const { size, mtimeMs } = await statOf(file, path)
+  const { size, mtimeMs, ino } = await statOf(file, path)
+  const changed = () => new TypeError(`${path} was changed during the upload`)
   return {
     name: name ?? path.split(/[/\\]/).at(-1) ?? '',
     size,
@@ -33,13 +42,14 @@ export async function openPath(path: string, name: string | undefined): Promise<
       const end = Math.min(size, from + maxBytes)
       if (end - from > READ_BYTES && fs.openAsBlob) {
         const whole = await fs.openAsBlob(path)
-        if (whole.size !== size) throw new TypeError(`${path} was changed during the upload`)
+        const now = await fs.promises.stat(path)
+        if (whole.size !== size || now.mtimeMs !== mtimeMs || now.ino !== ino) throw changed()
         return { bytes: whole.slice(from, end), isLast: end === size }
       }
       const bytes = new Uint8Array(Math.max(0, end - from))
       for (let filled = 0; filled < bytes.length; ) {
         const { bytesRead } = await file.read(bytes, filled, bytes.length - filled, from + filled)
-        if (bytesRead === 0) throw new TypeError(`${path} became shorter during the upload`)
+        if (bytesRead === 0) throw changed()
         filled += bytesRead
       }
       return { bytes: new Blob([bytes]), isLast: from + bytes.length === size }

@@ -1,5 +1,4 @@
 import type { Source } from './chunks.ts'
-import { openPath } from './path.ts'
 
 /** A file that the service downloads by itself. */
 export interface RemoteFile {
@@ -27,7 +26,8 @@ export async function openSource(given: UploadSource, name: string | undefined):
     return blobSource(new Blob([given as Uint8Array<ArrayBuffer>]), name)
   if (typeof given === 'object' && given !== null) {
     if ('path' in given && typeof given.path === 'string' && !(Symbol.asyncIterator in given))
-      return openPath(given.path, name)
+      // Loaded on first use: pages have no paths.
+      return (await import('./direct/direct.ts')).openPath(given.path, name)
     const pieces = piecesOf(given as ByteStream)
     if (pieces) return streamSource(pieces, name ?? '')
   }

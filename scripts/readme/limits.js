@@ -23,7 +23,7 @@ export function limits() {
     ],
     [
       'Direct upload',
-      `\`UPLOAD_MAX_BYTES\`, with S3 at most 5 TiB; ${constantOf('adapters/bucket/s3/presigned/direct.ts', 'PARTS_MAX')} parts. It expires when no part has arrived for ${set('RESUMABLE_UPLOAD_TTL_SECONDS', duration)} and up to an hour more`,
+      `\`UPLOAD_MAX_BYTES\`, with S3 at most 5 TiB; ${constantOf('adapters/bucket/s3/presigned/direct.ts', 'PARTS_MAX')} parts. It expires when no part has arrived for ${set('RESUMABLE_UPLOAD_TTL_SECONDS', duration)} and up to an hour more, and at the latest after this time and one second per megabyte`,
     ],
     [
       'Derivatives requested with an upload',

@@ -11,6 +11,7 @@ import type { Removals } from '../service/originals/delete.ts'
 import type { OriginalEvents } from '../service/originals/original-events.ts'
 import type { Originals } from '../service/originals/originals.ts'
 import { createDirectUploads } from '../service/upload/direct/direct-uploads.ts'
+import { longestUploadMs } from '../service/upload/direct/times.ts'
 import { createResumableOriginals } from '../service/upload/finish-resumable.ts'
 import { createLinkUploads } from '../service/upload/link-uploads.ts'
 import { createLinkUses } from '../service/upload/link-uses.ts'
@@ -70,7 +71,10 @@ export function openUploads({
     maxBytes,
     ...streamed,
   })
-  const linkUses = createLinkUses({ ledger: backends.ledger, index, removals })
+  const expireMs = config.RESUMABLE_UPLOAD_TTL_SECONDS * 1000
+  const directMaxBytes = firstBucket.permitPut ? maxBytes : 0
+  const keptMs = longestUploadMs({ maxBytes: directMaxBytes, expireMs })
+  const linkUses = createLinkUses({ ledger: backends.ledger, index, removals, keptMs })
   const signedLinks = createSignedLinks({
     keys,
     upload,
@@ -79,7 +83,6 @@ export function openUploads({
     findClient: (id) => store.find(id),
   })
   const pieces = createResumablePieces(firstBucket)
-  const expireMs = config.RESUMABLE_UPLOAD_TTL_SECONDS * 1000
   const linkUploads = createLinkUploads({ ledger: backends.ledger, uses: linkUses })
   const resumableOriginals = createResumableOriginals({
     bucket: firstBucket,

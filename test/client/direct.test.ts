@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { truncate, writeFile } from 'node:fs/promises'
+import { rename, stat, truncate, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -99,6 +99,12 @@ describe('direct uploads of the client library', () => {
     const source = await openPath(path, undefined)
     const { bytes, isLast } = await source.chunk(60 * MIB, 40 * MIB)
     expect([bytes.size, isLast]).to.deep.equal([40 * MIB, true])
+    const { ino } = await stat(path)
+    await writeFile(`${path}.new`, '')
+    await truncate(`${path}.new`, 100 * MIB)
+    await rename(`${path}.new`, path)
+    expect((await stat(path)).ino).not.to.equal(ino)
+    expect(String(await rejection(source.chunk(0, 40 * MIB)))).to.include('was changed')
     await truncate(path, MIB)
     // It is read only now.
     expect(await rejection(bytes.arrayBuffer())).to.have.property('name', 'NotReadableError')
@@ -116,8 +122,8 @@ describe('direct uploads of the client library', () => {
     expect([...redirects]).to.deep.equal(['error'])
   })
 
-  it('wait for a file that is being stored while the service restarts, and not before', async () => {
-    const answers = [202, 500].map(
+  it('wait for a service that restarts when all bytes have arrived, and while the file is stored', async () => {
+    const answers = [500, 202, 500].map(
       (status) => new Response('{}', { status, headers: { 'Retry-After': '0' } }),
     )
     const { files, kinds } = watched(service, (kind) =>
@@ -125,10 +131,32 @@ describe('direct uploads of the client library', () => {
     )
     const options = { direct: true, resumableFromBytes: 10 }
     expect((await files.upload(BYTES.subarray(0, 100), options)).size).to.equal(100)
-    expect(kinds).to.deep.equal(['POST direct', 'PUT bucket', ...Array(3).fill('POST direct')])
-    kinds.length = 0
+    expect(kinds).to.deep.equal(['POST direct', 'PUT bucket', ...Array(4).fill('POST direct')])
+    // One that can be resumed does not wait before: the caller may show why.
+    const resume = memoryStore()
+    const resumed = () => files.upload(new File([BYTES.subarray(0, 100)], 'a.bin'), { ...options, resume })
     answers.push(new Response('', { status: 500 }))
-    expect(await rejection(files.upload(BYTES.subarray(0, 100), options))).to.have.property('status', 500)
+    expect(await rejection(resumed())).to.have.property('status', 500)
+    expect((await resumed()).size).to.equal(100)
+  })
+
+  it('are not deleted after an outage, also when they cannot be resumed', async () => {
+    const own = await start({ wrapStorage: wrapBuckets(inSmallParts) })
+    const { now } = performance
+    let awayMs = 0
+    performance.now = () => now.call(performance) + awayMs
+    try {
+      const { files, kinds } = watched(own, (kind, times) => {
+        if (kind !== 'PUT bucket' || times === 1) return
+        if (times > 3) awayMs = 121_000
+        throw new TypeError('fetch failed')
+      })
+      expect(await rejection(files.upload(BYTES, { direct: true }))).to.have.property('code', 'network')
+      await new Promise(setImmediate)
+      expect(kinds).to.include('PUT bucket').and.not.include('DELETE direct')
+    } finally {
+      performance.now = now
+    }
   })
 
   it('end when the service never finds the parts that the bucket has accepted', async () => {

@@ -7,6 +7,9 @@ import { type Created, deleteUpload, GONE, isTransient, type ResumeEntry, unfini
 import { bucketAccessOf } from './bucket-access.ts'
 import { isStale, type MissingParts, type PartsUpload, sendParts } from './parts.ts'
 
+// In this module, which is loaded on first use as well: a module of its own would need more bytes in a bundle.
+export { openPath } from '../path.ts'
+
 /** A file of known size that is sent straight to the bucket. Its bytes can be read again. */
 export interface BucketUpload extends PartsUpload {
   /** As in the options: undefined when the service decides whether it is the better way. */
@@ -33,9 +36,9 @@ interface Begun {
 
 // How often the missing requests are signed again while no part arrives.
 const ROUNDS = 5
-// How often in a row the service may fail while it stores a file.
+// How often in a row the service may fail. A request without a response has been tried for a minute.
 const FAILURES = 10
-const NOT_LISTED = 'The service does not find the parts that the bucket has accepted.'
+const NOT_LISTED = 'The service does not find the parts.'
 
 /**
  * Sends a large file to the bucket in one or more requests, each of which is retried by itself, and has the service store it. An upload
@@ -62,8 +65,8 @@ export async function uploadDirectly(upload: BucketUpload): Promise<DirectRecord
       return record && { record, isResumed: stored !== undefined }
     } catch (error) {
       if (!(error instanceof SluiceError) || isTransient(error)) {
-        // An aborted or interrupted upload can be resumed later, but not without its URL.
-        if (!resume) void deleteUpload(api, created)
+        // An aborted upload can be resumed later, but not without its URL. One that was interrupted may be complete, and be stored.
+        if (!resume && !(error instanceof SluiceError)) void deleteUpload(api, created)
         throw error
       }
       await resume?.store.delete(resume.key)
@@ -142,15 +145,21 @@ async function transfer(
   const { api, source, onProgress, signal } = upload
   const access = bucketAccessOf(api, created.isLink ? created.url : undefined)
   let missing = first ?? (await missingOf(upload, created))
+  let leastBytes = missing.missingBytes
+  /** @returns whether more bytes have arrived than ever before */
+  const renew = async (caller: Caller) => {
+    missing = await missingOf(caller, created)
+    const isLess = missing.missingBytes < leastBytes
+    if (isLess) leastBytes = missing.missingBytes
+    return isLess
+  }
   for (let rounds = 1; ; rounds += 1) {
     try {
       if (!(await sendParts(upload, access, missing))) break
       if (bytesOf(missing.requests) < missing.missingBytes) {
         // Of a file of thousands of parts, the service signs some at a time.
-        const next = await missingOf({ ...upload, resume: undefined }, created)
-        if (next.missingBytes < missing.missingBytes) rounds = 0
+        if (await renew({ ...upload, resume: undefined })) rounds = 0
         else if (rounds === ROUNDS) throw new SluiceError(NOT_LISTED, { code: 'bad_response' })
-        missing = next
         continue
       }
       const record = await complete(upload, created)
@@ -163,9 +172,7 @@ async function transfer(
         throw error
       }
       await wait(backoffMs(rounds - 1), signal)
-      const rest = await missingOf(upload, created)
-      if (rest.missingBytes < missing.missingBytes) rounds = 0
-      missing = rest
+      if (await renew(upload)) rounds = 0
     }
   }
   // A lost network is not the fault of the bucket.
@@ -190,11 +197,11 @@ function missingIn({ requests, missingBytes }: Partial<DirectUpload>): MissingPa
 async function missingOf({ api, signal, resume }: Caller, { url, isLink }: Created): Promise<MissingParts> {
   const ask = () => api.json<DirectUpload>({ path: url, isAnonymous: isLink, signal })
   // An upload that is stored can be resumed later: the caller may show why it waits.
-  return missingIn(await (resume ? ask() : withinRate(ask, signal)))
+  return missingIn(await (resume ? ask() : patiently(ask, signal)))
 }
 
 /** The record of the file, which may take a while to be stored. */
-async function complete({ api, signal }: Caller, { url, isLink }: Created): Promise<FileRecord> {
+async function complete({ api, signal, resume }: Caller, { url, isLink }: Created): Promise<FileRecord> {
   const request = {
     method: 'POST',
     path: `${url}/complete`,
@@ -202,37 +209,34 @@ async function complete({ api, signal }: Caller, { url, isLink }: Created): Prom
     isIdempotent: true,
     signal,
   } as const
-  let isStoring = false
-  for (let failures = 0; ; ) {
-    const response = await withinRate(() => api.send(request), signal).catch((error: unknown) => {
-      failures += 1
-      // A large file is stored for hours, also while the service restarts. Each failure has been tried for a minute.
-      if (!isStoring || failures === FAILURES || !(error instanceof SluiceError) || !isTransient(error))
-        throw error
-    })
-    if (!response) {
-      await wait(backoffMs(failures), signal)
-      continue
-    }
-    failures = 0
-    isStoring = true
+  for (let failures = resume ? 1 : FAILURES; ; failures = FAILURES) {
+    const response = await patiently(() => api.send(request), signal, failures)
     const [record] = response.status === 200 ? ((await response.json()) as FileRecord[]) : []
     if (record) return record
     if (response.status !== 202)
-      throw new SluiceError('The response has no record of the uploaded file.', { code: 'bad_response' })
+      throw new SluiceError('The response has no record.', { code: 'bad_response' })
     const seconds = Number(response.headers.get('Retry-After') ?? 2)
     await wait(1000 * (Number.isFinite(seconds) ? seconds : 2), signal)
   }
 }
 
-/** Waits for the rate limit of the service, so that no sent bytes are lost. An upload without another part expires, which ends this. */
-async function withinRate<T>(ask: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  for (;;) {
+/**
+ * Waits for the rate limit of the service, and for a service that restarts, so that no sent bytes are lost. An upload without another
+ * part expires, which ends this.
+ */
+async function patiently<T>(
+  ask: () => Promise<T>,
+  signal: AbortSignal | undefined,
+  failuresMax = FAILURES,
+): Promise<T> {
+  for (let failures = 0; ; ) {
     try {
       return await ask()
     } catch (error) {
-      if (!(error instanceof SluiceError) || error.code !== 'rate_limited') throw error
-      await wait(1000 * (error.retryAfter ?? 2), signal)
+      if (!(error instanceof SluiceError)) throw error
+      if (error.code !== 'rate_limited') failures += 1
+      if (failures === failuresMax || !isTransient(error)) throw error
+      await wait(Math.max(1000 * (error.retryAfter ?? 0), backoffMs(failures)), signal)
     }
   }
 }

@@ -28,6 +28,9 @@ export interface MissingParts {
 const PARTS_AT_ONCE = 3
 // A connection that takes longer is one to an address that does not respond.
 const REACH_MS = 10_000
+// For a redirect, fetch in Node would hold all that it has sent in memory. URLs are signed for the address of the bucket. Cloudflare
+// Workers refuse this option.
+const IN_NODE = (globalThis as { process?: { versions?: { node?: string } } }).process?.versions?.node
 
 /**
  * Sends parts of a file to the bucket: the missing ones, or the first of them.
@@ -63,15 +66,8 @@ export async function sendParts(
     const { url, headers, start, size, method } = parts[i] as Part
     const { bytes } = await source.chunk(start, size)
     const onSent = (count: number) => report(i, Math.min(count, size))
-    // For a redirect, fetch in Node would hold all that it has sent in memory. URLs are signed for the address of the bucket.
-    const request = {
-      method,
-      path: url,
-      headers,
-      isAnonymous: true,
-      redirect: 'error',
-      retries: false,
-    } as const
+    const redirect = IN_NODE ? 'error' : undefined
+    const request = { method, path: url, headers, isAnonymous: true, redirect, retries: false } as const
     await api.send({ ...request, kind: 'transfer', body: bytes, onSent, signal: end.signal })
     report(i, size)
   }

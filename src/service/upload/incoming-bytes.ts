@@ -1,12 +1,15 @@
 import { createHash, type Hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
+import { cleanFileName } from '../../core/files/file-name.ts'
+import type { OriginalName } from '../../core/files/object-key.ts'
 import type { Format } from '../../core/media/formats.ts'
 import { type EndWatch, watchEnd } from '../../core/media/image-end/image-end.ts'
 import { type ScriptWatch, watchScripts } from '../../core/media/scripts.ts'
 import { sniffDepth } from '../../core/media/sniff/depth.ts'
-import { SNIFF_BYTES } from '../../core/media/sniff/sniff.ts'
+import { SNIFF_BYTES, type SniffedType } from '../../core/media/sniff/sniff.ts'
 import type { OriginalRecord } from '../../core/ports/file-index.ts'
 import { tooLarge } from '../../core/problem.ts'
+import type { IncomingFile } from './upload-request.ts'
 
 /** A stream of incoming bytes, which can be read only once. */
 export interface IncomingBytes {
@@ -106,4 +109,13 @@ export async function* metered(
   } finally {
     await rest.return?.()
   }
+}
+
+/** The record of a file that has been stored. */
+export function describe(
+  file: IncomingFile,
+  { key, sourceName }: OriginalName,
+  { sniffed, ...known }: Measured & Pick<OriginalRecord, 'size' | 'storedAt'> & { sniffed: SniffedType },
+): OriginalRecord {
+  return { key, originalName: cleanFileName(file.name) || sourceName, mediaType: sniffed.mediaType, ...known }
 }

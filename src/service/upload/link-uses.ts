@@ -44,18 +44,21 @@ type Slot = z.infer<typeof slot>
 
 // Renewed three times within its length, so two lost renewals do no harm. After a crash the use stays reserved this long.
 const LEASE_MS = 20_000
-// An upload may begin in the last second of a link, and take hours.
-const KEPT_AFTER_MS = 24 * 3_600_000
-
+/**
+ * @param options.keptMs how long the uses are remembered after the last change, and after the end of their link. An upload may begin in
+ *   the last second of a link: the time must be longer than any upload takes until its file is stored
+ */
 export function createLinkUses({
   ledger,
   index,
   removals,
+  keptMs,
   now = Date.now,
 }: {
   ledger: Ledger
   index: FileLookup
   removals: Removals
+  keptMs: number
   now?: () => number
 }): LinkUses {
   /** The state of a use whose lease has expired; undefined while its upload is not cleaned up. */
@@ -87,7 +90,7 @@ export function createLinkUses({
     work: (slots: Slot[]) => Promise<{ slots: Slot[]; result: T }>,
   ): Promise<T> {
     return changeInLedger(ledger, nameOf(client, link), {
-      forgetAt: linkEnd(link) + KEPT_AFTER_MS,
+      forgetAt: Math.max(linkEnd(link), now()) + keptMs,
       async make(before) {
         const { slots, result } = await work(parse(before, link.uses))
         return { after: JSON.stringify(slots), result }

@@ -68,17 +68,19 @@ export function createSweepResumables({
 
   /** The IDs of the large uploads that this sweep has begun to store. */
   const large = new Set<string>()
-  /** How often in a row a large upload, by its ID, could not be stored. */
-  const failures = new Map<string, number>()
-  const lookAgainMs = (ref: ResumableRef) =>
-    Math.min(LOOK_AGAIN_MS, expireMs) * 2 ** Math.min(failures.get(ref.id) ?? 0, FAILURES_MAX)
+  /** How often in a row a large upload, by its ID, could not be stored, and when that failed last: an attempt takes hours. */
+  const failures = new Map<string, { times: number; at: number }>()
+  const lookAgainAt = (ref: ResumableRef, before: number) => {
+    const { times, at } = failures.get(ref.id) ?? { times: 0, at: before }
+    return Math.max(before, at) + Math.min(LOOK_AGAIN_MS, expireMs) * 2 ** Math.min(times, FAILURES_MAX)
+  }
 
   function storeLarge(ref: ResumableRef, finish: () => Promise<void>): void {
     large.add(ref.id)
     finish()
       .then(() => failures.delete(ref.id))
       .catch((error) => {
-        failures.set(ref.id, (failures.get(ref.id) ?? 0) + 1)
+        failures.set(ref.id, { times: (failures.get(ref.id)?.times ?? 0) + 1, at: now() })
         warn(ref)(error)
       })
       .finally(() => large.delete(ref.id))
@@ -131,7 +133,7 @@ export function createSweepResumables({
     const ref = resumableMeaning(key)?.ref
     if (!ref) return false
     const before = lookedAt.get(key)
-    if (before !== undefined && before + lookAgainMs(ref) > now()) {
+    if (before !== undefined && lookAgainAt(ref, before) > now()) {
       seen.set(key, before)
       return false
     }

@@ -2,17 +2,15 @@ import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Client, uploadMaxBytes } from '../../core/clients/client.ts'
 import { annotated } from '../../core/files/annotations.ts'
-import { cleanFileName } from '../../core/files/file-name.ts'
 import {
   newFileId,
   newOriginal,
   type ObjectKey,
-  type OriginalName,
   parseFolder,
   parseKey,
   recordKey,
 } from '../../core/files/object-key.ts'
-import { type SniffedType, sniff } from '../../core/media/sniff/sniff.ts'
+import { sniff } from '../../core/media/sniff/sniff.ts'
 import type { Bucket, Buckets } from '../../core/ports/bucket.ts'
 import type { FileLists, OriginalIndex, OriginalRecord } from '../../core/ports/file-index.ts'
 import type { RecordTags } from '../../core/ports/index/steps.ts'
@@ -22,7 +20,7 @@ import type { FailedUpload, Removals } from '../originals/delete.ts'
 import type { OriginalEvents } from '../originals/original-events.ts'
 import { serializeRecord } from '../originals/records.ts'
 import { createDeletedDuplicates, createDuplicates } from './duplicates.ts'
-import { type Measured, measured, metered, newMeter, takeHead, unread } from './incoming-bytes.ts'
+import { describe, measured, metered, newMeter, takeHead, unread } from './incoming-bytes.ts'
 import { type BegunFile, createLateFolder } from './late-folder.ts'
 import type { DecodableSlot } from './rules/decodable.ts'
 import { type ArrivedFile, type CheckPixels, checkType, contentRulesOf } from './rules/upload-rules.ts'
@@ -133,8 +131,13 @@ export function createUpload({
       const tagged = (tag: string) => void recordTags.set(record.key, tag)
       const options = { mediaType: 'application/json', signal, tagged }
       const bytes = serializeRecord(record)
-      await patience(() => bucket.put(recordKey(record.key), Readable.from([bytes]), options))
-      begunFile.mayLand = false
+      let tries = 0
+      await patience(() => {
+        tries += 1
+        return bucket.put(recordKey(record.key), Readable.from([bytes]), options)
+      })
+      // A try that failed may still complete.
+      begunFile.mayLand = tries > 1
     }
     return recordTags
   }
@@ -242,12 +245,4 @@ export function createUpload({
       return { name: (context.begun[i] as BegunFile).name, record, bucketUrl: bucket.urlOf(record.key) }
     })
   }
-}
-
-function describe(
-  file: IncomingFile,
-  { key, sourceName }: OriginalName,
-  { sniffed, ...known }: Measured & Pick<OriginalRecord, 'size' | 'storedAt'> & { sniffed: SniffedType },
-): OriginalRecord {
-  return { key, originalName: cleanFileName(file.name) || sourceName, mediaType: sniffed.mediaType, ...known }
 }

@@ -10,7 +10,7 @@ import type { Locks, ShareOptions } from '../../../src/core/ports/locks.ts'
 import { unavailable } from '../../../src/core/problem.ts'
 import { createSweepPuts } from '../../../src/service/maintenance/sweep-partial-writes.ts'
 import { createAssemble } from '../../../src/service/upload/direct/assemble.ts'
-import { firstPartMs } from '../../../src/service/upload/direct/times.ts'
+import { finishLimits, firstPartMs, longestUploadMs } from '../../../src/service/upload/direct/times.ts'
 import { createResumablePieces } from '../../../src/service/upload/pieces.ts'
 import { readResumable, writeResumable } from '../../../src/service/upload/resumable-record.ts'
 import { createStoring, type Storing } from '../../../src/service/upload/storing.ts'
@@ -95,6 +95,48 @@ describe('the sweep of large direct uploads', function () {
       expect(finished).to.include.members([third, fourth])
     })
     for (const end of ends.splice(0)) end()
+  })
+})
+
+describe('a large direct upload that cannot be stored', function () {
+  this.timeout(60_000)
+  const start = stoppedAtTheEnd((options) => startService({ backend: S3_EMBEDDED, ...options }))
+
+  it('is tried again some time after the end of the last attempt, however long that took', async () => {
+    const service = await start()
+    const bucket = service.storage.buckets.of({ id: 'first', token: '' })
+    const begun = await begunDirect(service, { name: 'a.bin', size: BYTES.length })
+    const ref = { clientId: 'first', id: begun.id }
+    const record = await readResumable(bucket, ref)
+    if (!record?.direct) throw new Error('no record')
+    await writeResumable(bucket, ref, { ...record, direct: { ...record.direct, isComplete: true } })
+    const failing: Array<() => void> = []
+    const storing = {
+      isStoring: () => false,
+      endOf: async () => ({ at: Number.POSITIVE_INFINITY, isJoined: false }),
+      expire: async () => false,
+      finish: () =>
+        new Promise<never>((_resolve, reject) => {
+          failing.push(() => reject(unavailable('failed')))
+        }),
+    }
+    const clients = { find: (id: string) => ({ id }) as Client } as unknown as ClientStore
+    let at = 0
+    const log = recordLog()
+    const sweep = createSweepResumables({
+      ...{ bucket, clients, storing, pieces: createResumablePieces(bucket), log },
+      ...{ expireMs: HOUR_MS, largeBytes: BYTES.length, now: () => at },
+    })
+    await sweep()
+    at += 10 * HOUR_MS
+    failing[0]?.()
+    await eventually(async () => expect(log.lines).to.have.lengthOf(1))
+    at += 1_200_000 - 1
+    await sweep()
+    expect(failing).to.have.lengthOf(1)
+    at += 1
+    await sweep()
+    expect(failing).to.have.lengthOf(2)
   })
 })
 
@@ -190,10 +232,17 @@ async function limitsOf(size: number) {
 describe('the time of a direct upload', () => {
   it('grows with its size', async () => {
     expect(await limitsOf(3 * GIB)).to.deep.equal({ limitMs: HOUR_MS, leaseMs: undefined })
-    expect(await limitsOf(78 * GIB)).to.deep.equal({ limitMs: HOUR_MS, leaseMs: 60_000 })
-    expect(await limitsOf(780 * GIB)).to.deep.equal({ limitMs: 10 * HOUR_MS, leaseMs: 60_000 })
+    expect(await limitsOf(78 * GIB)).to.deep.equal({ limitMs: HOUR_MS, leaseMs: 90_000 })
+    expect(await limitsOf(780 * GIB)).to.deep.equal({ limitMs: 10 * HOUR_MS, leaseMs: 90_000 })
     expect(firstPartMs({ size: 3 * GIB })).to.equal(600_000)
     expect(firstPartMs({ size: 6.25 * GIB })).to.equal(1_200_000)
     expect(firstPartMs({ size: 5120 * GIB })).to.equal(HOUR_MS)
+  })
+
+  it('and that of storing it are together no longer than the uses of its link are remembered', () => {
+    const size = 5120 * GIB
+    const hardEnd = size / 1000 + 25 * HOUR_MS
+    const kept = longestUploadMs({ maxBytes: size, expireMs: 24 * HOUR_MS })
+    expect(kept).to.be.at.least(hardEnd + finishLimits({ size }).limitMs)
   })
 })

@@ -144,7 +144,7 @@ async function copyParts(
     for await (const part of mapConcurrent(numbered, { concurrency, work: copyPart })) Parts.push(part)
     const command = new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts } })
     const withinMs = SILENCE_MS + COMPLETE_MS_PER_PART * Parts.length
-    // Without the signal: an interrupted request would leave it unknown whether the object exists.
+    // Without the signal, which only ends further tries: an interrupted request would leave it unknown whether the object exists.
     const send = (abortSignal: AbortSignal) => calls.send(command, { abortSignal })
     const complete = async () => {
       try {
@@ -154,7 +154,7 @@ async function copyParts(
         if (!isNoUpload(error) || (await find(clients, { Bucket, Key }))?.size !== size) throw error
       }
     }
-    await patiently(complete, { ...tried, signal: undefined })
+    await patiently(complete, tried)
   } catch (error) {
     // A failure is left to the sweep of old uploads.
     const abort = new AbortMultipartUploadCommand(upload)

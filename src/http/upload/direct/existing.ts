@@ -1,6 +1,5 @@
 import type { Request, RequestHandler } from 'express'
 import { isFileId } from '../../../core/files/object-key.ts'
-import { Problem } from '../../../core/problem.ts'
 import { createSignSrc, unsignedSrc } from '../../../service/clients/signed-src.ts'
 import type { DirectUploads } from '../../../service/upload/direct/direct-uploads.ts'
 import { preflight } from '../../caller/preflight.ts'
@@ -133,14 +132,12 @@ export const completeDirectUpload: ServedEndpoint<DirectServices> = {
     const { id, ...named } = namedIn(req)
     const grant = bearerOf(req, named, services)
     const { size, state } = await directUploads.find(grant, id)
+    // Before the parts are listed and joined. A client may poll until the file is stored.
+    if (state === 'receiving')
+      await consumeRateLimit(req, res, { limits, limited: 'upload', client: grant.client })
     const file = await finishedFile(directUploads.complete(grant, id), {
       // The audit log has the upload once.
       stored: state === 'stored' ? undefined : (stored) => noteStored(req, [stored]),
-    }).catch(async (error) => {
-      // The first request has paid for the file: only needless repetitions take another point. A client may poll until it is stored.
-      if (error instanceof Problem && ['upload_incomplete', 'upload_expired'].includes(error.code))
-        await consumeRateLimit(req, res, { limits, limited: 'upload', client: grant.client })
-      throw error
     })
     if (!file) {
       const progress: UploadProgress = { state: 'storing', offset: size, size }

@@ -10,15 +10,16 @@ import { type ResumableRecord, readResumable } from '../resumable-record.ts'
 import type { Assemble } from './assemble.ts'
 import { finishLimits } from './times.ts'
 
-// How long an abort waits for a request that joins the parts.
+// How long an abort waits for a request that joins the parts, and for one that stores the file.
 const ABORT_WAIT_MS = 10_000
+const STORING_WAIT_MS = 1000
 /** The result of an abort, in place of the key of an original. */
 export const ABORTED = ''
 
 /** The lock under which an upload is stored or aborted. */
 export const lockOf = ({ clientId, id }: ResumableRef) => `resumable ${clientId} ${id}`
 
-/** From then on, a sweep stores it. */
+/** Whether it is complete. A sweep stores it if no request does. */
 function isBeingStored(record: ResumableRecord | undefined): boolean {
   return record?.direct?.isComplete === true && !record.stored
 }
@@ -26,7 +27,7 @@ function isBeingStored(record: ResumableRecord | undefined): boolean {
 /** How unfinished direct uploads end. */
 export interface Aborts {
   /**
-   * Deletes a direct upload, unless its file is being stored.
+   * Deletes a direct upload, unless its file is being stored. One that is complete is deleted while no process stores it.
    * @throws Problem 409 while the file is being stored, or when it was stored during this call; 503
    */
   abort(client: Client, ref: ResumableRef): Promise<void>
@@ -57,23 +58,22 @@ export function createAborts({
     ref: ResumableRef,
     check: (record: ResumableRecord) => Promise<void> = async () => {},
   ): Promise<void> {
-    const { signal, leave } = anySignal([stopping, AbortSignal.timeout(ABORT_WAIT_MS)])
+    const waitMs = isBeingStored(await readResumable(bucket, ref)) ? STORING_WAIT_MS : ABORT_WAIT_MS
+    const { signal, leave } = anySignal([stopping, AbortSignal.timeout(waitMs)])
     try {
       for (;;) {
         let isOwn = false
         const work = async () => {
           isOwn = true
           const record = await readResumable(bucket, ref)
-          if (isBeingStored(record)) throw stillStoring()
           if (record) await check(record)
           if (record) await discard(client, ref, record)
           return ABORTED
         }
-        if (isBeingStored(await readResumable(bucket, ref))) throw uploadIsComplete()
         const result = await locks
           .share(lockOf(ref), work, { signal, ...finishLimits({}) })
           .catch((error) => {
-            if (isStillStoring(error)) throw uploadIsComplete()
+            if (isOwn && isStillStoring(error)) throw uploadIsComplete()
             // Another request could not complete it.
             if (isOwn || signal.aborted) throw error
           })
@@ -91,6 +91,8 @@ export function createAborts({
 
   async function expire(client: Client, ref: ResumableRef): Promise<boolean> {
     const check = async (record: ResumableRecord) => {
+      // A request has completed it since then: a sweep stores it.
+      if (isBeingStored(record)) throw stillStoring()
       const { at, isJoined } = await assemble.endOf(ref, record)
       if (isJoined || at > now()) throw stillStoring()
     }

@@ -7,8 +7,8 @@ import { LARGE_BYTES } from './patience.ts'
 const FINISH_LIMIT_MS = 3_600_000
 const FINISH_BYTES = 78 * 1024 ** 3
 
-// As long as other steps of a large file are tried. The entry in the index has a lease of this length, too.
-const LARGE_LEASE_MS = 60_000
+// It is renewed every 30 seconds, and other steps of a large file are tried for a minute.
+const LARGE_LEASE_MS = 90_000
 
 /** The limits of the lock under which a complete upload is stored. */
 export function finishLimits({
@@ -47,8 +47,8 @@ export function idleMs(expireMs: number): number {
 const BYTES_PER_MS = 1000
 
 /**
- * When a direct upload expires that has received these parts, in milliseconds since 1970. Each part gives it the idle time again, but
- * no more than one idle time after the time that its size takes at 1 MB/s.
+ * When a direct upload expires that has received these parts, in milliseconds since 1970. Each part gives it the idle time again, also
+ * one that was sent again, but no more than one idle time after the time that its size takes at 1 MB/s.
  */
 export function endOfDirect(
   {
@@ -61,4 +61,12 @@ export function endOfDirect(
   const hardEnd = createdAt + size / BYTES_PER_MS + idleMs(expireMs)
   const last = parts.reduce((latest, { at }) => Math.max(latest, at), 0)
   return Math.max(until, Math.min(last + idleMs(expireMs), hardEnd))
+}
+
+// 5 TiB have 66 hours to be stored, see `finishLimits`.
+const STORED_WITHIN_MS = 3 * 86_400_000
+
+/** The longest time from the beginning of an upload in several requests until its file is stored, in milliseconds. @param maxBytes of a direct upload */
+export function longestUploadMs({ maxBytes, expireMs }: { maxBytes: number; expireMs: number }): number {
+  return Math.ceil(maxBytes / BYTES_PER_MS) + idleMs(expireMs) + STORED_WITHIN_MS
 }
