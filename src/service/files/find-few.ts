@@ -4,6 +4,7 @@ import type { SearchTerm } from '../../core/ports/index/file-search.ts'
 import { SearchAllowance } from '../../core/ports/index/search-allowance.ts'
 import { folded } from '../../core/text/folded.ts'
 import { matchesKey, matchesRecord } from './filters.ts'
+import { WORK_MAX } from './list-pages.ts'
 import type { ListRequest } from './list-request.ts'
 
 /**
@@ -15,8 +16,10 @@ import type { ListRequest } from './list-request.ts'
  */
 export type FindFew = (request: ListRequest) => Promise<ListedFile[] | undefined>
 
-// Finding them and reading their records takes 20 to 50 ms of Redis, as long as the longest reading of a list.
-const MATCHES_MAX = 3000
+// Finding them and reading their records takes 60 to 150 ms of Redis, as long as the longest reading of a list.
+const MATCHES_MAX = 10_000
+// Of a client with more files than a request reads of a list. Files of a folder have similar dates: there may be none of them in this part.
+const FOLDER_MAX = 3000
 // Files to look at without a pause for other requests.
 const CHUNK = 250
 
@@ -33,24 +36,22 @@ export function createFindFew({ index }: { index: FileLists }): FindFew {
     // Reading the list finds a match in each `files / matches` files, until it has `limit` of them. So it reads more files than
     // there are matches when these are fewer than this.
     const few = Math.min(MATCHES_MAX, Math.ceil(Math.sqrt(limit * files)))
+    const fewInFolder = hasFolder && files > WORK_MAX ? Math.max(few, FOLDER_MAX) : few
     // The index compares more terms than match. Of many matches, the folder and the type may leave few.
     const hasAll = filters.folder === '' && !filters.isDirect && filters.group === undefined
     const most = hasAll ? Math.min(MATCHES_MAX, 2 * few + 1) : MATCHES_MAX
-    const search = (term: SearchTerm) => {
-      // Together, several terms read no more than one.
-      const allowance = new SearchAllowance(Math.ceil(most / terms.length))
-      return index.search(client.id, term, { most, allowance })
-    }
+    const search = (term: SearchTerm) =>
+      index.search(client.id, term, { most, allowance: new SearchAllowance(most) })
     const found = await Promise.all([
       ...(hasSearch ? terms.map(search) : []),
-      hasFolder ? keysIn(client.id, { ...filters, state, most: few }) : undefined,
+      hasFolder ? keysIn(client.id, { ...filters, state, most: fewInFolder }) : undefined,
     ])
     const [fewest] = found.flatMap((keys) => (keys ? [keys] : [])).sort((a, b) => a.length - b.length)
     const keys = fewest?.filter((key) => {
       const name = parseKey(key)
       return name && matchesKey(name, filters)
     })
-    return keys && keys.length <= few ? keys : undefined
+    return keys && keys.length <= fewInFolder ? keys : undefined
   }
 
   /** The keys in a folder: in itself, or also below it. Undefined when there are more than `most`. */
@@ -67,13 +68,14 @@ export function createFindFew({ index }: { index: FileLists }): FindFew {
 
   /** The first keys with the prefix of a folder. Reads no record. */
   async function keysBelow(clientId: string, { state, folder, limit }: KeysRequest) {
-    const keys: ObjectKey[] = []
+    // A file that moves between partitions is read twice.
+    const keys = new Set<ObjectKey>()
     const matches = (key: ObjectKey) => {
-      keys.push(key)
+      keys.add(key)
       return false
     }
     await index.page(clientId, { state, by: 'key', prefix: `${folder}/`, limit, matches })
-    return keys
+    return [...keys]
   }
 
   return async (request) => {

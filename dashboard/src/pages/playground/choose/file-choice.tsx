@@ -18,6 +18,7 @@ import { PLAYGROUND } from '../texts.ts'
 
 // Files without parameters are left out of them.
 const LIMIT = 60
+const PAGES_MAX = 5
 const ICONS = { image: ImageIcon, video: Film, audio: Music, text: FileText, application: FileIcon }
 const GRID = 'grid grid-cols-[repeat(auto-fill,minmax(9rem,1fr))] gap-3'
 
@@ -33,9 +34,13 @@ export function FileChoice({ group, onChoose }: { group?: Group; onChoose: (file
     queryFn: async ({ signal }) => {
       const filters = { ...(group && { type: group }), ...(search && { search }) }
       const files: ListedFile[] = []
-      // A page may be short where few files match.
-      for await (const file of sluice.files.list({ ...filters, limit: LIMIT, signal }))
-        if (files.push(file) === LIMIT) break
+      // A page may be short where few files match. What is found after some pages suffices for a choice.
+      let cursor: string | undefined
+      for (let page = 0; page < PAGES_MAX && files.length < LIMIT && (page === 0 || cursor); page += 1) {
+        const next = await sluice.files.page({ ...filters, limit: LIMIT, signal, ...(cursor && { cursor }) })
+        files.push(...next.files)
+        cursor = next.cursor
+      }
       const pictured = files.filter((file) => file.mimeType === 'image' || isDrawn(file))
       return {
         files,
