@@ -104,8 +104,15 @@ describe('the engine of Office documents', () => {
     const work = rejection(convertToPdf(program, { folder: dead, file: 'document.docx', running }))
     await eventually(async () => expect(await pidsOf(dead)).to.have.length(1))
     // Else it may be done before it is found, if this process has to wait for the CPU.
-    for (const pid of await pidsOf(dead)) process.kill(Number(pid), 'SIGSTOP')
+    const pids = (await pidsOf(dead)).map(Number)
+    for (const pid of pids) process.kill(pid, 'SIGSTOP')
     await createScratch(folder).removeStale({ afterMs: 60_000 })
+    for (const pid of pids)
+      try {
+        process.kill(pid, 'SIGCONT')
+      } catch {
+        // It was killed.
+      }
     // 77: it was still being confined, and its folder was gone.
     expect(String(await work)).to.match(/SIGKILL|ended with 77/)
   })

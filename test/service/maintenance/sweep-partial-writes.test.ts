@@ -13,7 +13,7 @@ const HOUR_S = 3600
 describe('a partial write of an unknown process', () => {
   const start = stoppedAtTheEnd((options) => startService({ backend: DISK_REDIS, ...options }))
 
-  it('is removed after 16 hours, at the start and by the command, which counts it separately', async () => {
+  it('is removed after 67 hours, at the start and by the command, which counts it separately', async () => {
     const dataDir = await temporaryFolder()
     const folder = join(dataDir, 'bucket', '.tmp')
     await mkdir(folder, { recursive: true })
@@ -24,12 +24,12 @@ describe('a partial write of an unknown process', () => {
       await utimes(path, at, at)
       return path
     }
-    const old = await halfWritten('old', 17)
-    const young = await halfWritten('young', 15)
+    const old = await halfWritten('old', 68)
+    const young = await halfWritten('young', 66)
     const service = await start({ dataDir })
     await eventually(() => expect(existsSync(old)).to.equal(false))
 
-    await halfWritten('old', 17)
+    await halfWritten('old', 68)
     expect((await command(service, 'sweep')).answer).to.deep.equal({ ended: 0, halfWritten: 1 })
     expect([existsSync(old), existsSync(young)]).to.deep.equal([false, true])
     await service.stop({ keepData: true })
