@@ -30,9 +30,11 @@ const PARTS_AT_ONCE = 3
 const REACH_MS = 10_000
 // For a redirect, fetch in Node would hold all that it has sent in memory. URLs are signed for the address of the bucket. Cloudflare
 // Workers refuse this option, and may have the `process` of Node.
-const IN_NODE =
-  (globalThis as { process?: { versions?: { node?: string } } }).process?.versions?.node &&
-  globalThis.navigator?.userAgent !== 'Cloudflare-Workers'
+const { process, navigator } = globalThis as {
+  process?: { versions?: { node?: string } }
+  navigator?: { userAgent?: string }
+}
+const IN_NODE = process?.versions?.node && navigator?.userAgent !== 'Cloudflare-Workers'
 
 /**
  * Sends parts of a file to the bucket: the missing ones, or the first of them.
