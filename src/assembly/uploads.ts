@@ -73,7 +73,7 @@ export function openUploads({
   })
   const expireMs = config.RESUMABLE_UPLOAD_TTL_SECONDS * 1000
   const directMaxBytes = firstBucket.permitPut ? maxBytes : 0
-  const keptMs = longestUploadMs({ maxBytes: directMaxBytes, expireMs })
+  const keptMs = longestUploadMs({ maxBytes, directMaxBytes, expireMs })
   const linkUses = createLinkUses({ ledger: backends.ledger, index, removals, keptMs })
   const signedLinks = createSignedLinks({
     keys,

@@ -431,6 +431,34 @@ describe('direct uploads of the client library', () => {
       expect(kinds).to.include.members(['DELETE direct', 'POST tus'])
     })
 
+    it('are not deleted once they are complete, and remain when they may be stored later', async () => {
+      const resume = memoryStore()
+      let refusal: { status: number; code: string } | undefined
+      const { files, kinds } = watched(service, (kind, times) => {
+        if (kind !== 'POST direct' || times === 1 || !refusal) return
+        return new Response(JSON.stringify({ ...refusal, detail: 'Not now.' }), { status: refusal.status })
+      })
+      const upload = () => files.upload(file(), { direct: true, resume })
+      for (const [status, code] of [
+        [503, 'storage_full'],
+        [409, 'link_busy'],
+        [403, 'upload_forbidden'],
+      ] as const) {
+        refusal = { status, code }
+        expect(await rejection(upload())).to.include(refusal)
+        expect([code, resume.urls.size]).to.deep.equal([code, 1])
+      }
+      const entries = [...resume.urls]
+      refusal = { status: 409, code: 'link_used' }
+      expect(await rejection(upload())).to.include(refusal)
+      expect(resume.urls.size).to.equal(0)
+      expect(kinds).not.to.include('DELETE direct')
+      refusal = undefined
+      for (const [key, url] of entries) await resume.set(key, url)
+      expect(await upload()).to.include({ size: BYTES.length })
+      expect(kinds.filter((kind) => kind === 'PUT bucket')).to.have.lengthOf(3)
+    })
+
     it('are deleted when they fail permanently, and can begin again', async () => {
       const resume = memoryStore()
       const { files, kinds } = watched(service, (kind, times) => {

@@ -31,7 +31,9 @@ export interface DirectRecord {
 
 interface Begun {
   created: Created
-  missing: MissingParts
+  missing: MissingParts | undefined
+  /** Set when the service was asked to store it. From then on, it may store it by itself, also after a refusal. */
+  isCompleting?: boolean
 }
 
 // How often the missing requests are signed again while no part arrives.
@@ -55,16 +57,17 @@ export async function uploadDirectly(upload: BucketUpload): Promise<DirectRecord
   if ((stored && !stored.isDirect) || source.size === 0) return undefined
   if (stored && direct === false && !(await isReceived(upload, stored))) return undefined
   for (; ; stored = undefined) {
-    const begun = stored ? { created: stored, missing: undefined } : await begin(upload)
+    const begun: Begun | undefined = stored ? { created: stored, missing: undefined } : await begin(upload)
     if (!begun) return undefined
-    const { created, missing } = begun
+    const { created } = begun
     if (!stored) await resume?.store.set(resume.key, JSON.stringify(created))
     try {
-      const record = await transfer(upload, created, missing)
+      const record = await transfer(upload, begun)
       await resume?.store.delete(resume.key)
       return record && { record, isResumed: stored !== undefined }
     } catch (error) {
-      if (!(error instanceof SluiceError) || isTransient(error)) {
+      const isLater = begun.isCompleting && isRefusedNow(error)
+      if (!(error instanceof SluiceError) || isTransient(error) || isLater) {
         // An aborted upload can be resumed later, but not without its URL. One that was interrupted may be complete, and be stored.
         if (!resume && !(error instanceof SluiceError)) void deleteUpload(api, created)
         throw error
@@ -72,10 +75,16 @@ export async function uploadDirectly(upload: BucketUpload): Promise<DirectRecord
       await resume?.store.delete(resume.key)
       // The service has deleted the stored upload, or it belongs to another client.
       if (stored && error.problem && GONE.includes(error.status)) continue
-      await deleteUpload(api, created)
+      if (!begun.isCompleting) await deleteUpload(api, created)
       throw error
     }
   }
+}
+
+/** Whether the service may store a complete upload later, although it refuses it now. */
+function isRefusedNow(error: unknown): boolean {
+  if (!(error instanceof SluiceError)) return false
+  return error.status === 403 || ['storage_full', 'link_busy'].includes(error.code)
 }
 
 /** Whether the bucket has all bytes of a stored upload. */
@@ -137,14 +146,11 @@ function directUrlOf(link: string): string {
 }
 
 /** @returns undefined when the bucket accepts nothing from here. Then the upload is deleted, so that its link is free */
-async function transfer(
-  upload: BucketUpload,
-  created: Created,
-  first: MissingParts | undefined,
-): Promise<FileRecord | undefined> {
+async function transfer(upload: BucketUpload, begun: Begun): Promise<FileRecord | undefined> {
   const { api, source, onProgress, signal } = upload
+  const { created } = begun
   const access = bucketAccessOf(api, created.isLink ? created.url : undefined)
-  let missing = first ?? (await missingOf(upload, created))
+  let missing = begun.missing ?? (await missingOf(upload, created))
   let leastBytes = missing.missingBytes
   /** @returns whether more bytes have arrived than ever before */
   const renew = async (caller: Caller) => {
@@ -162,6 +168,7 @@ async function transfer(
         else if (rounds === ROUNDS) throw new SluiceError(NOT_LISTED, { code: 'bad_response' })
         continue
       }
+      begun.isCompleting = true
       const record = await complete(upload, created)
       onProgress?.({ sentBytes: record.size, totalBytes: source.size })
       return record

@@ -29,8 +29,12 @@ const PARTS_AT_ONCE = 3
 // A connection that takes longer is one to an address that does not respond.
 const REACH_MS = 10_000
 // For a redirect, fetch in Node would hold all that it has sent in memory. URLs are signed for the address of the bucket. Cloudflare
-// Workers refuse this option.
-const IN_NODE = (globalThis as { process?: { versions?: { node?: string } } }).process?.versions?.node
+// Workers refuse this option, and may have the `process` of Node.
+const { process, navigator } = globalThis as {
+  process?: { versions?: { node?: string } }
+  navigator?: { userAgent?: string }
+}
+const IN_NODE = process?.versions?.node && navigator?.userAgent !== 'Cloudflare-Workers'
 
 /**
  * Sends parts of a file to the bucket: the missing ones, or the first of them.

@@ -242,7 +242,10 @@ describe('the time of a direct upload', () => {
   it('and that of storing it are together no longer than the uses of its link are remembered', () => {
     const size = 5120 * GIB
     const hardEnd = size / 1000 + 25 * HOUR_MS
-    const kept = longestUploadMs({ maxBytes: size, expireMs: 24 * HOUR_MS })
+    const kept = longestUploadMs({ maxBytes: size, directMaxBytes: size, expireMs: 24 * HOUR_MS })
     expect(kept).to.be.at.least(hardEnd + finishLimits({ size }).limitMs)
+    // On a disk, they are remembered for hours.
+    const onDisk = longestUploadMs({ maxBytes: 5 * GIB, directMaxBytes: 0, expireMs: 24 * HOUR_MS })
+    expect(onDisk).to.equal(27 * HOUR_MS)
   })
 })

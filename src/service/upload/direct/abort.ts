@@ -59,12 +59,16 @@ export function createAborts({
     check: (record: ResumableRecord) => Promise<void> = async () => {},
   ): Promise<void> {
     const waitMs = isBeingStored(await readResumable(bucket, ref)) ? STORING_WAIT_MS : ABORT_WAIT_MS
-    const { signal, leave } = anySignal([stopping, AbortSignal.timeout(waitMs)])
+    const end = new AbortController()
+    const timer = setTimeout(() => end.abort(), waitMs)
+    const { signal, leave } = anySignal([stopping, end.signal])
     try {
       for (;;) {
         let isOwn = false
         const work = async () => {
           isOwn = true
+          // The wait is over. To delete the parts may take longer.
+          clearTimeout(timer)
           const record = await readResumable(bucket, ref)
           if (record) await check(record)
           if (record) await discard(client, ref, record)
@@ -85,6 +89,7 @@ export function createAborts({
       if (signal.aborted && !stopping.aborted) throw uploadIsComplete()
       throw error
     } finally {
+      clearTimeout(timer)
       leave()
     }
   }

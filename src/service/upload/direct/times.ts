@@ -63,10 +63,23 @@ export function endOfDirect(
   return Math.max(until, Math.min(last + idleMs(expireMs), hardEnd))
 }
 
-// 5 TiB have 66 hours to be stored, see `finishLimits`.
-const STORED_WITHIN_MS = 3 * 86_400_000
+// A sweep repeats an attempt to store a file.
+const ATTEMPTS = 2
 
-/** The longest time from the beginning of an upload in several requests until its file is stored, in milliseconds. @param maxBytes of a direct upload */
-export function longestUploadMs({ maxBytes, expireMs }: { maxBytes: number; expireMs: number }): number {
-  return Math.ceil(maxBytes / BYTES_PER_MS) + idleMs(expireMs) + STORED_WITHIN_MS
+/**
+ * The longest time from the beginning of an upload in several requests until its file is stored, in milliseconds.
+ *
+ * @param options.directMaxBytes 0 when no upload is direct
+ */
+export function longestUploadMs({
+  maxBytes,
+  directMaxBytes,
+  expireMs,
+}: {
+  maxBytes: number
+  directMaxBytes: number
+  expireMs: number
+}): number {
+  const storingMs = ATTEMPTS * finishLimits({ size: maxBytes }).limitMs
+  return Math.ceil(directMaxBytes / BYTES_PER_MS) + idleMs(expireMs) + storingMs
 }
