@@ -58,7 +58,15 @@ export class MissingRoot extends MissingBytes {}
  *
  * @throws as `troubleKind` knows it, for an object that cannot be copied: the target is unchanged
  */
-export function createFollow({ installation, targetOf, placeOf, isForeign, changing, signal, check }: FollowOptions) {
+export function createFollow({
+  installation,
+  targetOf,
+  placeOf,
+  isForeign,
+  changing,
+  signal,
+  check,
+}: FollowOptions) {
   return async (owner: Owner, { key, source, target, equalTag }: Followed): Promise<Outcome> => {
     const from = installation.bucketOf(owner)
     const to = targetOf(owner)
@@ -133,9 +141,7 @@ export function createFollow({ installation, targetOf, placeOf, isForeign, chang
       throw new MissingBytes('its record is at the source, its bytes are only at the target')
     const isLost = id !== FIRST_CLIENT_ID && (await readable(isEmpty(from)))
     if (isLost && (await readable(installation.first.find(clientRecordKey(id)))))
-      throw new MissingRoot(
-        `the source has no files of this client. If this is right, delete ${placeOf(id)}`,
-      )
+      throw new MissingRoot(`the source has no files of this client. If this is right, delete ${placeOf(id)}`)
     await check()
     await changing()
     const { failed } = await to.delete([key])
