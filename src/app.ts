@@ -4,7 +4,7 @@ import { noMetrics } from './adapters/metrics/none.ts'
 import { openArchives } from './assembly/archives.ts'
 import { openFileManagement } from './assembly/file-management.ts'
 import { firstCredentials } from './assembly/first-client.ts'
-import { startMaintenance } from './assembly/maintenance.ts'
+import { claimStorage, startMaintenance } from './assembly/maintenance.ts'
 import { openOperations, readinessChecks } from './assembly/operations.ts'
 import { type Loaded, type LoadOptions, loadEverything } from './assembly/plugins.ts'
 import { openRemotes } from './assembly/remote-files.ts'
@@ -136,6 +136,7 @@ async function openApp(
   const readMetrics = prometheus && (options.shareMetrics?.(prometheus.parts) ?? prometheus.text)
   const known = findClient(FIRST_CLIENT_ID)
   const credentials = await firstCredentials({ config, known, recovery: services.recovery, log })
+  await claimStorage(backends)
   await clients.ensureFirst(credentials)
   services.delivery.work()
   await ffmpeg.start(log)

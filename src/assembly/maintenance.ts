@@ -26,13 +26,12 @@ interface Observers {
  * work, and the removal of an older index and the comparison of index and buckets where needed.
  *
  * @returns after the first comparison, and after two seconds at the latest: then the comparison continues in the background
- * @throws Error when a newer version uses the index
  */
 export async function startMaintenance(
   services: Services,
   observers: Observers,
 ): Promise<{ stop(): Promise<void> }> {
-  const { backends, sweep, sweepPuts, sweepResumables, removeFormer } = services
+  const { sweep, sweepPuts, sweepResumables, removeFormer } = services
   const { log } = observers
   const closing = new AbortController()
   const tried = (work: () => Promise<number>) => () =>
@@ -42,7 +41,6 @@ export async function startMaintenance(
       if (!closing.signal.aborted)
         log.warn({ err: error }, 'the index of an older version could not be removed; it is retried')
     })
-  await claimStorage(backends)
   const comparing = startComparing(services, observers)
   const running = [
     comparing,
@@ -63,10 +61,10 @@ export async function startMaintenance(
   }
 }
 
-/** Makes the index and the bucket those of this version and service. @throws Error when a newer version uses the index */
+/** Makes the index and the bucket those of this version and service, before the first write. @throws Error when a newer version uses the index */
 export async function claimStorage({ claimIndex, buckets }: Services['backends']): Promise<void> {
   await claimIndex()
-  // Not earlier: a start that fails does not end a migration.
+  // Not earlier: a start that fails before its first write does not end a migration.
   await endMigration(buckets.of({ id: FIRST_CLIENT_ID, token: '' }))
 }
 

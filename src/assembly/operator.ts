@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { noMetrics } from '../adapters/metrics/none.ts'
 import { FIRST_CLIENT_ID } from '../core/clients/client.ts'
 import type { Command, Commands } from '../core/command.ts'
@@ -11,6 +12,9 @@ export { backupCommands } from './backup/commands.ts'
 
 // They do not end a migration to this bucket, since they change nothing in it.
 const READ_ONLY = ['check', 'client list', 'client show', 'usage', 'webhook list']
+
+const dryRun = z.object({ isDryRun: z.literal(true) })
+const isDryRun = (args: unknown) => dryRun.safeParse(args).success
 
 /** The commands of an operator, without a running server. */
 export interface Operator {
@@ -34,7 +38,7 @@ export async function openOperator(
   const changing = (work: Command): Command => {
     const first = services.backends.buckets.of({ id: FIRST_CLIENT_ID, token: '' })
     return async (args, run) => {
-      await endMigration(first)
+      if (!isDryRun(args)) await endMigration(first)
       return work(args, run)
     }
   }

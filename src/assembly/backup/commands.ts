@@ -4,9 +4,10 @@ import type { Config } from '../../../config/load.ts'
 import type { ListedBackup } from '../../core/backup/report.ts'
 import type { Commands } from '../../core/command.ts'
 import { foreignTest } from '../../core/foreign/foreign-path.ts'
+import type { Bucket } from '../../core/ports/bucket.ts'
 import { command, throttledProgress } from '../../service/admin/commands.ts'
 import { backUp } from '../../service/backup/backup.ts'
-import { listManifests, totalsOf } from '../../service/backup/manifest.ts'
+import { type BackupManifest, listManifests, totalsOf } from '../../service/backup/manifest.ts'
 import { migrate } from '../../service/backup/migration/migrate.ts'
 import { restore } from '../../service/backup/restore.ts'
 import { openInstallation } from './installation.ts'
@@ -58,10 +59,11 @@ export function backupCommands(options: { config: Config; connection: BackupConn
       async ({ place, ...what }, { signal, report }) => {
         const installation = await openInstallation(config, { mayBeNew: false })
         const clients = await installation.clients()
-        const { buckets, settings } = await openNewHome(place, { ...options, clients })
+        const { buckets, placeOf, settings } = await openNewHome(place, { ...options, clients })
         const result = await migrate({
           installation,
           targetOf: (client) => buckets.of(client),
+          placeOf,
           isForeign: foreignTest(config.FOREIGN_PREFIXES ?? []),
           ...what,
           ...run({ signal, report }),
@@ -71,19 +73,32 @@ export function backupCommands(options: { config: Config; connection: BackupConn
     ),
     'restore --list': command(
       z.strictObject({ place }),
-      async ({ place }, { signal }): Promise<ListedBackup[]> => {
+      async ({ place }, { signal, report }): Promise<ListedBackup[]> => {
         const { bucket } = await openTarget(place, { ...options, isReadOnly: true, clients: [] })
         const listed: ListedBackup[] = []
-        for (const manifest of await listManifests(bucket)) {
-          const totals = await totalsOf(bucket, manifest, { signal })
-          listed.push({
-            backup: new Date(manifest.at).toISOString(),
-            ...(totals ? { files: totals.files, notCopied: totals.notCopied } : {}),
-          })
+        for (const manifest of (await listManifests(bucket)).reverse()) {
+          const row = await listedBackup(bucket, manifest, signal)
+          await report({ listed: row })
+          listed.push(row)
         }
         return listed
       },
     ),
+  }
+}
+
+async function listedBackup(
+  bucket: Bucket,
+  manifest: BackupManifest,
+  signal: AbortSignal,
+): Promise<ListedBackup> {
+  const backup = new Date(manifest.at).toISOString()
+  try {
+    const totals = await totalsOf(bucket, manifest, { signal })
+    return { backup, ...(totals ? { files: totals.files, notCopied: totals.notCopied } : {}) }
+  } catch (error) {
+    signal.throwIfAborted()
+    return { backup, unreadable: (error as Error).message }
   }
 }
 

@@ -4,7 +4,7 @@ import type { BackupConnection } from '../../../config/backup-target.ts'
 import type { Config } from '../../../config/load.ts'
 import { diskBuckets } from '../../adapters/bucket/disk/disk.ts'
 import { refuseLinks, requireCase, requireFolder } from '../../adapters/bucket/disk/outside-links.ts'
-import { normalPrefix } from '../../adapters/bucket/s3/root.ts'
+import { normalPrefix, rootOf } from '../../adapters/bucket/s3/root.ts'
 import type { S3BucketOptions } from '../../adapters/bucket/s3/s3.ts'
 import type { BackupPlace } from '../../core/backup/place.ts'
 import { type Client, FIRST_CLIENT_ID } from '../../core/clients/client.ts'
@@ -58,18 +58,23 @@ export async function openTarget(
 }
 
 /**
- * Opens the bucket that an installation will have after a migration, and its settings. For a folder, it will be DATA_DIR.
+ * Opens the bucket that an installation will have after a migration, and its settings. For a folder, it will be DATA_DIR. `placeOf` is the
+ * folder or the `s3://` prefix with the objects of a client.
  *
  * @throws Error as {@link openTarget}
  */
 export async function openNewHome(
   place: BackupPlace,
   options: TargetOptions & { clients: readonly Client[] },
-): Promise<{ buckets: Buckets; settings: Record<string, string> }> {
+): Promise<{ buckets: Buckets; placeOf(id: string): string; settings: Record<string, string> }> {
   if ('path' in place) {
     await requireCase(await outsideFolder(place.path, options))
     const buckets = await diskBuckets({ folder: join(place.path, 'bucket'), urlOf: (key) => key })
-    return { buckets, settings: { DATA_DIR: place.path, ...former(options.config, {}) } }
+    return {
+      buckets,
+      placeOf: (id) => join(place.path, 'bucket', id),
+      settings: { DATA_DIR: place.path, ...former(options.config, {}) },
+    }
   }
   const { endpoint, region, forcePathStyle, prefix } = outsideBucket(place, options)
   const settings = {
@@ -81,6 +86,7 @@ export async function openNewHome(
   }
   return {
     buckets: await s3(place, options),
+    placeOf: (id) => `s3://${place.bucket}/${rootOf(id, normalPrefix(place.prefix)).prefix}`,
     settings: { ...settings, ...former(options.config, settings) },
   }
 }

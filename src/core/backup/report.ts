@@ -82,8 +82,10 @@ export interface RestoreReport {
 export interface ListedBackup {
   /** When it began, in ISO 8601. */
   backup: string
-  /** Absent when its manifest is damaged. */
+  /** Absent when its manifest is damaged or could not be read. */
   files?: number
+  /** Why its manifest could not be read. */
+  unreadable?: string
   /** Files and clients that could not be copied into it. */
   notCopied?: number
 }

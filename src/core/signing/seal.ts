@@ -19,8 +19,19 @@ export function seal(text: string, { key, place }: { key: Buffer; place: string 
   return `${KIND}${sealed.toString('base64url')}`
 }
 
-/** Decrypts a text of {@link seal}. @throws Error for another key or place, and for any changed or other text */
-export function unseal(sealed: string, { key, place }: { key: Buffer; place: string }): string {
+/** A text that cannot be decrypted. */
+export class SealError extends Error {}
+
+/** Decrypts a text of {@link seal}. @throws SealError for another key or place, and for any changed or other text */
+export function unseal(sealed: string, secret: { key: Buffer; place: string }): string {
+  try {
+    return decrypted(sealed, secret)
+  } catch (cause) {
+    throw new SealError((cause as Error).message, { cause })
+  }
+}
+
+function decrypted(sealed: string, { key, place }: { key: Buffer; place: string }): string {
   const bytes = Buffer.from(sealed.startsWith(KIND) ? sealed.slice(KIND.length) : '', 'base64url')
   if (bytes.length < NONCE_BYTES + TAG_BYTES) throw new Error('expected a sealed text')
   const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES })

@@ -45,7 +45,7 @@ export interface ClaimOptions {
 
 /**
  * Does the work of one run, while no other run may use the target. The claim of a killed run expires after ten minutes; on the
- * same machine it ends with its process.
+ * same machine it ends with its process, or after four minutes when this process has the same number, as in containers.
  *
  * @throws Error when another run is in progress, or the target has the files of another installation
  */
@@ -143,8 +143,9 @@ async function read<T>(bucket: Bucket, key: ObjectKey, schema: z.ZodType<T>): Pr
 }
 
 function isInProgress({ host, pid, at }: z.infer<typeof run>, now: number): boolean {
-  // In a container, each process may have the same number: that of a killed run is ours now.
-  const isDead = host === hostname() && (pid === process.pid || !isAlive(pid))
+  // In a container, each process may have the same number: that of a killed run is ours now. So may be that of another container.
+  const isSilent = now > at + 2 * RENEW_MS
+  const isDead = host === hostname() && (pid === process.pid ? isSilent : !isAlive(pid))
   return now < at + STALE_MS && !isDead
 }
 

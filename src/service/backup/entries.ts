@@ -24,10 +24,10 @@ export interface ListedRecord {
 
 /** The records of a client, in the order of their keys. @throws UnreadableSource when its bucket cannot be listed */
 export async function* listedRecords(
-  { id }: Client,
+  { id, storage }: Client,
   { bucket, previous, ...waiting }: Waiting & { bucket: Bucket; previous: EarlierEntries<BackupEntry> },
 ): AsyncGenerator<ListedRecord> {
-  const lists = persistentLists(bucket, waiting)
+  const lists = persistentLists(bucket, { ...waiting, isOwn: storage !== undefined })
   const records = inOrder(lists.listObjects(`${RECORDS}/`), '')
   const others = withoutOwnObjects(lists, '')
   let next: ListedObject | undefined

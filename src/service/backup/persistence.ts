@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Bucket } from '../../core/ports/bucket.ts'
 import { isFileReplaced, Problem, STORAGE_FULL } from '../../core/problem.ts'
+import { SealError } from '../../core/signing/seal.ts'
 import { byBytes } from '../../core/text/byte-order.ts'
 import { UnreadableSource } from './checked-bytes.ts'
 
@@ -19,13 +20,14 @@ export interface Waiting {
 export const sleep: Pause = (milliseconds, signal) => setTimeout(milliseconds, undefined, { signal })
 
 /**
- * Whether a bucket was unavailable, or a file was replaced while it was read: the next attempt may succeed. A full bucket stays full, and
- * a request that a store refuses is refused again.
+ * Whether a bucket was unavailable, or a file was replaced while it was read: the next attempt may succeed. A full bucket stays full,
+ * a request that a store refuses is refused again, and credentials that cannot be decrypted stay so.
  */
 export function isOutage(error: unknown): boolean {
   const problem = error instanceof UnreadableSource ? error.cause : error
   if (!(problem instanceof Problem) || problem.status !== 503 || problem.code === STORAGE_FULL) return false
   if (isFileReplaced(problem)) return true
+  if (problem.cause instanceof SealError) return false
   const status = (problem.cause as { $metadata?: { httpStatusCode?: number } } | undefined)?.$metadata
     ?.httpStatusCode
   return status === undefined || status >= 500 || status === 408 || status === 429
@@ -55,11 +57,15 @@ export async function persistently<T>(
 /**
  * The lists of a bucket. While it is unavailable they wait, and then continue after the last key: a list of many hours survives the
  * restart of a store.
+ *
+ * @param options.isOwn whether it is a client's own bucket: while no object of it has been listed, a list fails at once. Such a bucket may be
+ *   unavailable for months, and the other clients do not wait for it
  */
 export function persistentLists(
   bucket: Bucket,
-  { signal, pause = sleep }: Waiting,
+  { signal, pause = sleep, isOwn = false }: Waiting & { isOwn?: boolean },
 ): Pick<Bucket, 'listObjects'> {
+  let hasListed = false
   return {
     async *listObjects(prefix, { after = '' } = {}) {
       let from = after
@@ -71,13 +77,14 @@ export function persistentLists(
             if (attempt > 0 && byBytes(object.key, begin) <= 0) continue
             from = object.key
             attempt = 0
+            hasListed = true
             yield object
           }
           return
         } catch (error) {
           signal.throwIfAborted()
           const milliseconds = PAUSES_MS[attempt]
-          if (!isOutage(error) || milliseconds === undefined) throw error
+          if (!isOutage(error) || milliseconds === undefined || (isOwn && !hasListed)) throw error
           await pause(milliseconds, signal)
         }
       }

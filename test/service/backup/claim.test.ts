@@ -79,13 +79,18 @@ describe('the claim of a target', () => {
     // No process has this number.
     await ofRun({ host: hostname(), pid: 2 ** 30 })
     expect(await claimed(async () => 1)).to.equal(1)
-    // In a container, the killed run had our number.
-    await ofRun({ host: hostname(), pid: process.pid })
-    expect(await claimed(async () => 1)).to.equal(1)
     await ofRun({})
     expect(await refusal(claimed(async () => {}))).to.include('on elsewhere')
     now += 600_000
     expect(await claimed(async () => 2)).to.equal(2)
+  })
+
+  it('takes over the claim of a run with our number, as in a container, when it was not renewed twice', async () => {
+    await ofRun({ host: hostname(), pid: process.pid })
+    now += 240_000
+    expect(await refusal(claimed(async () => {}))).to.include('another run uses this place')
+    now += 1
+    expect(await claimed(async () => 1)).to.equal(1)
   })
 
   it('stops a run whose target was taken, and leaves the claim of the other run', async () => {

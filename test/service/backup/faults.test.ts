@@ -6,10 +6,12 @@ import { diskBuckets } from '../../../src/adapters/bucket/disk/disk.ts'
 import type { BackupTrouble } from '../../../src/core/backup/report.ts'
 import { sha256 } from '../../../src/core/bytes/digest.ts'
 import type { Client } from '../../../src/core/clients/client.ts'
+import type { ClientStorage } from '../../../src/core/clients/client-storage.ts'
 import { newFileId, newOriginal, recordKey, storedKey } from '../../../src/core/files/object-key.ts'
 import { type Format, formatNamed } from '../../../src/core/media/formats.ts'
 import type { Bucket } from '../../../src/core/ports/bucket.ts'
 import { fileReplaced, storageFull, unavailable } from '../../../src/core/problem.ts'
+import { SealError } from '../../../src/core/signing/seal.ts'
 import { putJson } from '../../../src/core/storage/small-object.ts'
 import { backUp } from '../../../src/service/backup/backup.ts'
 import { UnreadableSource } from '../../../src/service/backup/checked-bytes.ts'
@@ -142,7 +144,8 @@ describe('backups and faults', () => {
       fileReplaced(refusedWith(412)),
     ])
       expect(isOutage(new UnreadableSource(error))).to.equal(true)
-    for (const error of [storageFull(new Error('full')), refusedWith(403), new Error('EIO')])
+    const sealed = unavailable('cannot be decrypted', { cause: new SealError() })
+    for (const error of [storageFull(new Error('full')), refusedWith(403), new Error('EIO'), sealed])
       expect(isOutage(error)).to.equal(false)
   })
 
@@ -292,6 +295,27 @@ describe('backups and faults', () => {
     for await (const { key } of persistentLists(failing, observed).listObjects('')) found.push(key)
     expect(found).to.deep.equal(['a', 'b', 'c', 'd'])
     expect(pauses).to.equal(2)
+  })
+
+  it("does not wait for a client's own bucket that cannot be listed, and keeps the earlier copies of its files", async () => {
+    await store(of('first'), 'text')
+    await store(of(OTHER), 'own')
+    await run()
+    const down: Bucket = {
+      ...of(OTHER),
+      // biome-ignore lint/correctness/useYield: it fails at once
+      async *listObjects() {
+        throw unavailable('S3 is down')
+      },
+    }
+    const storage = {} as ClientStorage
+    const from = installation({
+      clients: async () => [clientOf('first'), { ...clientOf(OTHER), storage }],
+      bucketOf: ({ id }) => (id === OTHER ? down : of(id)),
+    })
+    expect(await run({ from, now: 1e12 + 1 })).to.include({ files: 2, unreadable: 1, deleted: 0 })
+    expect(troubles).to.deep.equal([`unreadable ${OTHER} /`])
+    expect(pauses).to.equal(0)
   })
 
   it('refuses the target of another installation, and of a run in progress', async () => {

@@ -11,7 +11,7 @@ import {
 import { counted } from '../../../core/text/plural.ts'
 import { type CommandOutput, columns, printable } from '../output.ts'
 
-type Item = { trouble?: BackupTrouble; progress?: BackupProgress }
+type Item = { trouble?: BackupTrouble; progress?: BackupProgress; listed?: ListedBackup }
 type Write = (text: string) => void
 
 // Without a terminal, for example in a log.
@@ -54,7 +54,9 @@ export function backupOutput({
   }
   return {
     report(item) {
-      const { trouble, progress } = item as Item
+      const { trouble, progress, listed } = item as Item
+      // As JSON, the result has them.
+      if (listed && !json) write(printable(listedLine(listed)))
       if (trouble) {
         clear()
         counts.set(trouble.kind, (counts.get(trouble.kind) ?? 0) + 1)
@@ -126,16 +128,14 @@ export const BACKUP_RESULTS: Readonly<Record<string, (result: never) => string>>
     (isComplete
       ? `The target is complete. If the service still runs, stop it and run the command once more. Then start it with:\n\n${settingLines(settings)}`
       : 'The target is not complete: files could not be copied, or there are more changes than the command can follow. Stop the service, and run the command again.\n'),
-  'restore --list': (backups: ListedBackup[]) =>
-    backups.length === 0
-      ? 'no backups\n'
-      : columns(
-          backups.map(({ backup, files, notCopied = 0 }) => [
-            backup,
-            files === undefined ? 'damaged' : counted(files, 'file'),
-            ...(notCopied > 0 ? [`${notCopied} not copied`] : []),
-          ]),
-        ),
+  // Each one was reported when it was read.
+  'restore --list': (backups: ListedBackup[]) => (backups.length === 0 ? 'no backups\n' : ''),
+}
+
+function listedLine({ backup, files, notCopied = 0, unreadable }: ListedBackup): string {
+  const state = unreadable === undefined ? 'damaged' : `unreadable  (${unreadable.replaceAll('\n', ' ')})`
+  const incomplete = notCopied > 0 ? `  ${notCopied} not copied` : ''
+  return `${backup}  ${files === undefined ? state : counted(files, 'file')}${incomplete}\n`
 }
 
 function settingLines(settings: Readonly<Record<string, string>>): string {

@@ -42,6 +42,8 @@ const NO_CHANGE: Outcome = { change: 'none', bytes: 0 }
 export interface FollowOptions extends ClaimedTarget {
   installation: Installation
   targetOf(client: Owner): Bucket
+  /** The folder or prefix with the objects of a client at the target, for the operator. */
+  placeOf(id: string): string
   isForeign(key: string): boolean
   /** Called before each change of the target. */
   changing(): Promise<void>
@@ -56,7 +58,15 @@ export class MissingRoot extends MissingBytes {}
  *
  * @throws as `troubleKind` knows it, for an object that cannot be copied: the target is unchanged
  */
-export function createFollow({ installation, targetOf, isForeign, changing, signal, check }: FollowOptions) {
+export function createFollow({
+  installation,
+  targetOf,
+  placeOf,
+  isForeign,
+  changing,
+  signal,
+  check,
+}: FollowOptions) {
   return async (owner: Owner, { key, source, target, equalTag }: Followed): Promise<Outcome> => {
     const from = installation.bucketOf(owner)
     const to = targetOf(owner)
@@ -131,9 +141,7 @@ export function createFollow({ installation, targetOf, isForeign, changing, sign
       throw new MissingBytes('its record is at the source, its bytes are only at the target')
     const isLost = id !== FIRST_CLIENT_ID && (await readable(isEmpty(from)))
     if (isLost && (await readable(installation.first.find(clientRecordKey(id)))))
-      throw new MissingRoot(
-        'the source has no files of this client. If this is right, delete them at the target',
-      )
+      throw new MissingRoot(`the source has no files of this client. If this is right, delete ${placeOf(id)}`)
     await check()
     await changing()
     const { failed } = await to.delete([key])

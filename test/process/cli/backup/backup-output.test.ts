@@ -60,16 +60,19 @@ describe('the output of backups', () => {
   })
 
   it('lists backups with their numbers, and counts the restore of an incomplete one as a failure', () => {
-    const list = BACKUP_RESULTS['restore --list'] as (result: unknown) => string
+    const list = output()
     const backups = [
       { backup: '2026-11-27', files: 1, notCopied: 0 },
       { backup: '2026-11-28', files: 12, notCopied: 3 },
       { backup: '2026-11-29' },
+      { backup: '2026-11-30', unreadable: 'S3 is down' },
     ]
-    expect(list(backups).split('\n')).to.deep.equal([
+    for (const listed of backups) list.report({ listed })
+    expect(written.split('\n')).to.deep.equal([
       '2026-11-27  1 file',
       '2026-11-28  12 files  3 not copied',
       '2026-11-29  damaged',
+      '2026-11-30  unreadable  (S3 is down)',
       '',
     ])
     const one = output()

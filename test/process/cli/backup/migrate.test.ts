@@ -55,10 +55,12 @@ describe('sluice migrate', function () {
     expect(code, stderr).to.equal(0)
     expect(stdout).to.include(`S3_PREFIX=${s3.S3_PREFIX}\n`).and.to.not.include(s3.AWS_SECRET_ACCESS_KEY)
     await own.end(service)
+    const secret = (await readFile(join(own.dataDir, 'app-secret'), 'utf8')).trim()
+    const dryRun = ['import', home, '--dry-run']
+    expect((await sluice(dryRun, { ...own.env, ...s3, APP_SECRET: secret })).code).to.equal(0)
     const last = await sluiceJson<MigrationReport>(args, env)
     expect(last).to.include({ isComplete: true, files: 7 })
 
-    const secret = (await readFile(join(own.dataDir, 'app-secret'), 'utf8')).trim()
     const moved = await startService({ env: { ...s3, APP_SECRET: secret }, dataDir: own.dataDir })
     try {
       for (const file of [image, other, ...added])
