@@ -210,8 +210,7 @@ describe('the upload queue', () => {
 
   it('retries nothing when it is closed and the browser is connected again', async () => {
     const page = new EventTarget()
-    const { addEventListener } = globalThis
-    globalThis.addEventListener = page.addEventListener.bind(page)
+    Object.assign(globalThis, { addEventListener: page.addEventListener.bind(page) })
     try {
       const { queue, states } = start({
         link: () => Promise.reject(new SluiceError('lost', { code: 'network' })),
@@ -223,7 +222,7 @@ describe('the upload queue', () => {
       page.dispatchEvent(new Event('online'))
       expect(states()).to.deep.equal(['a failed'])
     } finally {
-      globalThis.addEventListener = addEventListener
+      Reflect.deleteProperty(globalThis, 'addEventListener')
     }
   })
 
