@@ -48,11 +48,18 @@ describe('the time to drain', () => {
     await createShutdown(server).stop({ delayMs: 0, drainMs: 1 })
     expect(await failed).to.have.property('code', 'ECONNRESET')
   })
+})
 
-  it('closes also the connection of a request with Expect: 100-continue', async () => {
+describe('the drain', () => {
+  it('closes the connection of a request with Expect: 100-continue', async () => {
     const held: ServerResponse[] = []
     const web = createWebServer(
-      { HEADERS_TIMEOUT_SECONDS: 60, HEADERS_MAX_BYTES: 5000, IDLE_TIMEOUT_SECONDS: 60, KEEP_ALIVE_SECONDS: 60 },
+      {
+        HEADERS_TIMEOUT_SECONDS: 60,
+        HEADERS_MAX_BYTES: 5000,
+        IDLE_TIMEOUT_SECONDS: 60,
+        KEEP_ALIVE_SECONDS: 60,
+      },
       (req, res) => {
         shutdown.mark(res)
         if (req.method === 'GET') held.push(res)

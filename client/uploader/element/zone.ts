@@ -184,7 +184,7 @@ export function acceptDrops(
       setOver(false)
       if (!hasFiles(event) || !event.dataTransfer) return
       event.preventDefault()
-      read(event.dataTransfer)
+      void read(event.dataTransfer)
     },
     { signal },
   )
@@ -195,7 +195,7 @@ export function acceptDrops(
       const isText = inner instanceof HTMLElement && inner.matches('input, textarea, [contenteditable]')
       if (isDisabled() || isText || event.defaultPrevented || !event.clipboardData?.files.length) return
       event.preventDefault()
-      read(event.clipboardData)
+      void read(event.clipboardData)
     },
     { signal },
   )
