@@ -65,9 +65,14 @@ export function useUpload(options: UseUploadOptions): UseUploadResult {
     const { link: _, linkUrl: __, memory, resumeScope = '', ...others } = options
     queue.configure({ ...others, resumeScope, memory: memory ?? browserMemory(resumeScope) })
   })
+  const isRemoved = useRef(false)
   useEffect(() => {
+    isRemoved.current = false
     void queue.restore()
-    return () => queue.close()
+    return () => {
+      isRemoved.current = true
+      queue.close()
+    }
   }, [queue])
   const state = useSyncExternalStore(queue.subscribe, queue.getState, queue.getState)
   const [isOver, setOver] = useState(false)
@@ -86,7 +91,10 @@ export function useUpload(options: UseUploadOptions): UseUploadResult {
         event.preventDefault()
         setOver(false)
         setDropError(undefined)
-        droppedFiles(event.dataTransfer).then(queue.add, setDropError)
+        droppedFiles(event.dataTransfer).then((files) => {
+          // A folder takes a while to read.
+          if (!isRemoved.current) queue.add(files)
+        }, setDropError)
       },
       onChange({ target }: ChangeEvent<HTMLInputElement>) {
         queue.add(chosenFiles(target.files ?? []))

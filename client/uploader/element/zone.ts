@@ -155,6 +155,11 @@ export function acceptDrops(
     box.classList.toggle('over', isOver)
     zone.setOver(isOver)
   }
+  const read = (data: DataTransfer) =>
+    droppedFiles(data).then((files) => {
+      // A folder takes a while to read.
+      if (!signal.aborted) add(files)
+    }, onUnreadable)
   const hasFiles = (event: DragEvent) => !isDisabled() && event.dataTransfer?.types.includes('Files')
   target.addEventListener(
     'dragover',
@@ -179,7 +184,7 @@ export function acceptDrops(
       setOver(false)
       if (!hasFiles(event) || !event.dataTransfer) return
       event.preventDefault()
-      droppedFiles(event.dataTransfer).then(add, onUnreadable)
+      void read(event.dataTransfer)
     },
     { signal },
   )
@@ -190,7 +195,7 @@ export function acceptDrops(
       const isText = inner instanceof HTMLElement && inner.matches('input, textarea, [contenteditable]')
       if (isDisabled() || isText || event.defaultPrevented || !event.clipboardData?.files.length) return
       event.preventDefault()
-      droppedFiles(event.clipboardData).then(add, onUnreadable)
+      void read(event.clipboardData)
     },
     { signal },
   )

@@ -135,10 +135,10 @@ export function createUploadQueue(given: QueueOptions): UploadQueue {
   /** Stops the items that are sent or wait. @returns these items */
   function halt(items: readonly UploadItem[]): readonly UploadItem[] {
     const active = items.filter(isActive)
-    for (const { id } of active) {
-      stop(id)
-      change(id, { status: 'paused', error: undefined, retryAt: undefined })
-    }
+    const ids = new Set(active.map(({ id }) => id))
+    for (const id of ids) stop(id)
+    const changes = { status: 'paused', error: undefined, retryAt: undefined } as const
+    if (ids.size > 0) setItems(state.items.map((item) => (ids.has(item.id) ? { ...item, ...changes } : item)))
     return active
   }
 
@@ -150,6 +150,7 @@ export function createUploadQueue(given: QueueOptions): UploadQueue {
   }
 
   const retryLost = () => {
+    if (isClosed) return
     for (const { id, error } of state.items) if (error?.code === 'network') queue.retry(id)
   }
 
@@ -218,6 +219,7 @@ export function createUploadQueue(given: QueueOptions): UploadQueue {
     async restore() {
       isClosed = false
       const found = (await options.memory?.list()) ?? []
+      if (isClosed) return
       const items = found.filter(({ id }) => !find(id)).map(restored)
       if (items.length > 0) setItems([...state.items, ...items])
       pump()

@@ -36,7 +36,10 @@ export function createShutdown(server: Server): Shutdown {
   return {
     hasBegun: () => begun,
     mark(res) {
-      if (isClosed) res.shouldKeepAlive = false
+      if (!isClosed) return
+      res.shouldKeepAlive = false
+      // A request with `Expect: 100-continue` gets its own shouldKeepAlive back when its body is read.
+      res.setHeader('Connection', 'close')
     },
     async stop({ delayMs, drainMs }) {
       begun = true

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { SluiceError } from '../../../client/index.ts'
 import type { StoredUpload, UploadMemory } from '../../../client/uploader/queue/memory.ts'
 import type { QueueOptions } from '../../../client/uploader/queue/options.ts'
 import { createUploadQueue } from '../../../client/uploader/queue/queue.ts'
@@ -204,7 +205,34 @@ describe('the upload queue', () => {
     const restored = queue.restore()
     queue.close()
     await restored
-    expect(states()).to.deep.equal(['a waiting'])
+    expect(states()).to.deep.equal([])
+  })
+
+  it('retries nothing when it is closed and the browser is connected again', async () => {
+    const page = new EventTarget()
+    Object.assign(globalThis, { addEventListener: page.addEventListener.bind(page) })
+    try {
+      const { queue, states } = start({
+        link: () => Promise.reject(new SluiceError('lost', { code: 'network' })),
+      })
+      queue.subscribe(() => {})
+      queue.add([file('a')])
+      await eventually(() => expect(states()).to.deep.equal(['a failed']))
+      queue.close()
+      page.dispatchEvent(new Event('online'))
+      expect(states()).to.deep.equal(['a failed'])
+    } finally {
+      Reflect.deleteProperty(globalThis, 'addEventListener')
+    }
+  })
+
+  it('notifies its listeners once when it is closed', () => {
+    const { queue, states } = start()
+    queue.add([file('a'), file('b')])
+    const seen: string[][] = []
+    queue.subscribe(() => seen.push(states()))
+    queue.close()
+    expect(seen).to.deep.equal([['a paused', 'b paused']])
   })
 
   it('requests no links for files that are removed together', async () => {

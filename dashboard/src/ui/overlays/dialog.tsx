@@ -132,7 +132,15 @@ export function ConfirmDialog({
           <Button onClick={onClose} disabled={isBusy}>
             {COMMON.cancel}
           </Button>
-          <Button look={look} isBusy={isBusy} onClick={() => void confirm()}>
+          <Button
+            look={look}
+            isBusy={isBusy}
+            onClick={({ currentTarget }) => {
+              // The button that has the focus is disabled now.
+              currentTarget.closest<HTMLElement>('[role="dialog"]')?.focus()
+              void confirm()
+            }}
+          >
             {action}
           </Button>
         </>

@@ -88,7 +88,9 @@ export function createTransport(events: TransportEvents): Transport {
     removeLater(file.id)
     events.onReceived(id)
     const headers = headersFor(file.meta.clientId ?? '')
-    recordOf({ xhr: body?.xhr, url: uploadURL ?? '', headers, signal: run.stop.signal }).then(
+    const { signal } = run.stop
+    const onBusy = (until: number | undefined) => events.onBusy(id, until)
+    recordOf({ xhr: body?.xhr, url: uploadURL ?? '', headers, signal, onBusy }).then(
       (record) => forget(id) && events.onDone(id, record),
       (error) => forget(id) && events.onFailed(id, failureOf(error)),
     )
@@ -171,11 +173,13 @@ async function recordOf({
   url,
   headers,
   signal,
+  onBusy,
 }: {
   xhr: XMLHttpRequest | undefined
   url: string
   headers: Record<string, string>
   signal: AbortSignal
+  onBusy: (until: number | undefined) => void
 }): Promise<FileRecord> {
   const own = xhr?.getResponseHeader('Upload-Record')
   if (own) return firstOf(own)
@@ -187,9 +191,15 @@ async function recordOf({
       await waitForSignIn(signal)
       continue
     }
-    const delayMs = status === 202 ? POLL_MS : busyMs(status, received.get('Retry-After'))
+    if (status === 202) {
+      await wait(POLL_MS, signal)
+      continue
+    }
+    const delayMs = busyMs(status, received.get('Retry-After'))
     if (delayMs === undefined) throw await errorOf(response)
+    onBusy(Date.now() + delayMs)
     await wait(delayMs, signal)
+    onBusy(undefined)
   }
 }
 
