@@ -35,7 +35,7 @@ export function FileChoice({ group, onChoose }: { group?: Group; onChoose: (file
       const filters = { ...(group && { type: group }), ...(search && { search }) }
       const files: ListedFile[] = []
       // A page may be short where few files match. What is found after some pages suffices for a choice.
-      let cursor: string | undefined
+      let cursor: string | null | undefined
       for (let page = 0; page < PAGES_MAX && files.length < LIMIT && (page === 0 || cursor); page += 1) {
         const next = await sluice.files.page({ ...filters, limit: LIMIT, signal, ...(cursor && { cursor }) })
         files.push(...next.files)
