@@ -5,6 +5,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { type Asset, openWhole } from '../../core/bytes/asset.ts'
+import { isAlive } from '../../core/is-alive.ts'
 import { unavailable } from '../../core/problem.ts'
 import { isFull } from '../../core/storage/full-disk.ts'
 import { killWritersInto } from './orphans.ts'
@@ -82,15 +83,6 @@ async function isStale(name: string, path: string, afterMs: number): Promise<boo
   if (host === hostname() && (Number(pid) === process.pid || !isAlive(Number(pid)))) return true
   const found = await stat(path).catch(() => undefined)
   return found !== undefined && found.mtimeMs < Date.now() - afterMs
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
 }
 
 /** The error of a write into a temporary folder: a 503 when the disk is full, any other error unchanged. */

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { anySignal } from '../../core/async/any-signal.ts'
 import { every } from '../../core/async/every.ts'
 import type { ObjectKey } from '../../core/files/object-key.ts'
+import { isAlive } from '../../core/is-alive.ts'
 import type { Bucket } from '../../core/ports/bucket.ts'
 import { Problem } from '../../core/problem.ts'
 import { putJson, snapshot } from '../../core/storage/small-object.ts'
@@ -147,13 +148,4 @@ function isInProgress({ host, pid, at }: z.infer<typeof run>, now: number): bool
   const isSilent = now > at + 2 * RENEW_MS
   const isDead = host === hostname() && (pid === process.pid ? isSilent : !isAlive(pid))
   return now < at + STALE_MS && !isDead
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
 }

@@ -10,6 +10,7 @@ import {
 } from '../../../core/backup/report.ts'
 import { counted } from '../../../core/text/plural.ts'
 import { type CommandOutput, columns, printable } from '../output.ts'
+import { progressLine } from '../progress-line.ts'
 
 type Item = { trouble?: BackupTrouble; progress?: BackupProgress; listed?: ListedBackup }
 type Write = (text: string) => void
@@ -36,22 +37,10 @@ export function backupOutput({
   now?: () => number
 }): CommandOutput {
   const counts = new Map<BackupTroubleKind, number>()
-  let isShown = false
   let isComplete = true
-  let lastLineAt = now()
-  const clear = () => {
-    if (isShown) writeError('\r\u001b[K')
-    isShown = false
-  }
-  function showProgress(progress: BackupProgress): void {
-    if (isTerminal) {
-      writeError(`\r\u001b[K${progressLine(progress)}`)
-      isShown = true
-    } else if (!json && now() >= lastLineAt + LINE_EVERY_MS) {
-      lastLineAt = now()
-      writeError(`${progressLine(progress)}\n`)
-    }
-  }
+  const writeLine = json ? () => {} : writeError
+  const line = progressLine({ isTerminal, write: writeError, writeLine, everyMs: LINE_EVERY_MS, now })
+  const { clear } = line
   return {
     report(item) {
       const { trouble, progress, listed } = item as Item
@@ -66,7 +55,7 @@ export function backupOutput({
             : `${printable(troubleLine(trouble)).replaceAll('\n', ' ')}\n`,
         )
       }
-      if (progress) showProgress(progress)
+      if (progress) line.show(progressText(progress))
     },
     result(value) {
       clear()
@@ -147,7 +136,7 @@ function settingLines(settings: Readonly<Record<string, string>>): string {
 }
 
 /** `[#####-----] 50 of about 100 files, 12.3 MB copied`, without the bar while the total is unknown. */
-function progressLine({ files, bytes, total, done }: BackupProgress): string {
+function progressText({ files, bytes, total, done }: BackupProgress): string {
   const filled = total ? Math.min(BAR_WIDTH, Math.floor((files / total) * BAR_WIDTH)) : 0
   const bar = total ? `[${'#'.repeat(filled)}${'-'.repeat(BAR_WIDTH - filled)}] ` : ''
   return `${bar}${files}${total ? ` of about ${total}` : ''} files, ${shownBytes(bytes)} ${done}`

@@ -1,5 +1,6 @@
 import type { ImportOutcome, ImportProgress, ImportReport } from '../../../core/imports/outcome.ts'
 import { type CommandOutput, columns, printable } from '../output.ts'
+import { progressLine } from '../progress-line.ts'
 import type { UrlMap } from './url-map.ts'
 
 type Item = { file?: ImportOutcome; progress?: ImportProgress }
@@ -26,21 +27,9 @@ export function importOutput({
   now?: () => number
 }): CommandOutput {
   let refused = 0
-  let isShown = false
-  let lastLineAt = now()
-  const clear = () => {
-    if (isShown) writeError('\r\u001b[K')
-    isShown = false
-  }
-  function show(progress: ImportProgress): void {
-    if (isTerminal) {
-      writeError(`\r\u001b[K${progressLine(progress)}`)
-      isShown = true
-    } else if (!json && now() >= lastLineAt + LINE_EVERY_MS) {
-      lastLineAt = now()
-      write(`${progressLine(progress)}\n`)
-    }
-  }
+  const writeLine = json ? () => {} : write
+  const line = progressLine({ isTerminal, write: writeError, writeLine, everyMs: LINE_EVERY_MS, now })
+  const { clear } = line
   return {
     report(item) {
       const { file, progress } = item as Item
@@ -54,7 +43,7 @@ export function importOutput({
         if (json) write(`${JSON.stringify({ file })}\n`)
         map?.add(file)
       }
-      if (progress) show(progress)
+      if (progress) line.show(progressText(progress))
     },
     result(value) {
       clear()
@@ -68,7 +57,7 @@ export function importOutput({
 }
 
 /** `[#####-----] 50 of 100 files, 2 refused, 12.3 MB`, without the bar while the total is unknown. */
-function progressLine({ total, ...counts }: ImportProgress): string {
+function progressText({ total, ...counts }: ImportProgress): string {
   const { imported, skipped, refused, accepted, bytes } = counts
   const done = imported + skipped + refused + accepted
   const filled = total ? Math.min(BAR_WIDTH, Math.floor((done / total) * BAR_WIDTH)) : 0
