@@ -1,4 +1,3 @@
-import { readdirSync } from 'node:fs'
 import { type FileHandle, mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { Readable } from 'node:stream'
@@ -15,7 +14,7 @@ import { bucketUrl } from '../../../../src/http/wire/urls.ts'
 import { bucketContract } from '../../../contracts/bucket.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { rejection } from '../../../support/rejection.ts'
-import { temporaryFolder } from '../../../support/temporary-folder.ts'
+import { openFilesIn, temporaryFolder } from '../../../support/temporary-folder.ts'
 import { fileCalls, instead, systemError, type Wrap } from '../../calls.ts'
 
 const urlOf = (key: ObjectKey, { token }: { token: string }) =>
@@ -62,9 +61,8 @@ describe('disk: files and folders', () => {
   it('closes a file after its last byte was read, even when the bytes are not consumed', async () => {
     await put(bucket, KEY, 'x'.repeat(1000))
     const asset = await bucket.find(KEY)
-    const before = openFiles()
     const streams = await Promise.all([1, 2, 3].map(() => asset?.open()))
-    expect(openFiles()).to.equal(before)
+    expect(openFilesIn(folder)).to.deep.equal([])
     for (const stream of streams) expect(String(await buffer(stream as Readable))).to.have.length(1000)
   })
 
@@ -204,7 +202,6 @@ describe('disk: files and folders', () => {
     }
 
     it('leaves no temporary file, no folder and no open file', async () => {
-      const before = openFiles()
       await Promise.all(
         Array.from({ length: 30 }, async (_, i) => {
           const controller = new AbortController()
@@ -220,7 +217,7 @@ describe('disk: files and folders', () => {
       )
       expect(await readdir(folder)).to.deep.equal(['.tmp'])
       expect(await readdir(join(folder, '.tmp'))).to.deep.equal([])
-      expect(openFiles()).to.equal(before)
+      expect(openFilesIn(folder)).to.deep.equal([])
     })
 
     it('leaves no temporary file when a slow disk opens it after the put has failed', async () => {
@@ -568,13 +565,4 @@ function givingAtMost(bytes: number): Wrap {
         read(into, at, Math.min(length, bytes), from)
       return Object.assign(file, { read: less })
     }
-}
-
-/** How many files this process has open; 0 where the system does not tell. */
-function openFiles(): number {
-  try {
-    return readdirSync('/proc/self/fd').length
-  } catch {
-    return 0
-  }
 }

@@ -1,4 +1,3 @@
-import { readdirSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -8,7 +7,7 @@ import { InMemoryStream } from '../../../../src/core/bytes/in-memory-stream.ts'
 import { storedKey } from '../../../../src/core/files/object-key.ts'
 import type { Bucket } from '../../../../src/core/ports/bucket.ts'
 import { rejection } from '../../../support/rejection.ts'
-import { temporaryFolder } from '../../../support/temporary-folder.ts'
+import { openFilesIn, temporaryFolder } from '../../../support/temporary-folder.ts'
 import { fileCalls, instead, systemError, type Wrap } from '../../calls.ts'
 
 const KEY = storedKey('image/png/7uLqEUXG4WpoGGa38h2U9Z.png')
@@ -50,7 +49,6 @@ describe('disk: a put of bytes in memory', () => {
 
   for (const name of ['openSync', 'writeSync', 'fsync', 'renameSync']) {
     it(`leaves no file, closed or open, when the disk is full during ${name}`, async () => {
-      const before = openFiles()
       const full: Wrap =
         () =>
         (...args: never[]) => {
@@ -64,7 +62,7 @@ describe('disk: a put of bytes in memory', () => {
       expect(error).to.have.property('code', 'storage_full')
       await expectNothing()
       expect(await bucket.find(KEY)).to.equal(undefined)
-      expect(openFiles()).to.equal(before)
+      expect(openFilesIn(folder)).to.deep.equal([])
     })
   }
 
@@ -87,12 +85,3 @@ describe('disk: a put of bytes in memory', () => {
     expect(await bucket.find(KEY)).to.equal(undefined)
   })
 })
-
-/** The number of files that this process has open; 0 where the system does not tell. */
-function openFiles(): number {
-  try {
-    return readdirSync('/proc/self/fd').length
-  } catch {
-    return 0
-  }
-}

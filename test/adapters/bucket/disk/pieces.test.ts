@@ -1,4 +1,4 @@
-import { openSync, readdirSync, readlinkSync } from 'node:fs'
+import { openSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -10,7 +10,7 @@ import {
   quickReads,
 } from '../../../../src/adapters/bucket/disk/quick-reads.ts'
 import { eventually } from '../../../support/eventually.ts'
-import { temporaryFolder } from '../../../support/temporary-folder.ts'
+import { openFilesIn, temporaryFolder } from '../../../support/temporary-folder.ts'
 
 const PIECE = 100_000
 const BYTES = Buffer.from(Array.from({ length: 450_000 }, (_, i) => i % 251))
@@ -37,14 +37,7 @@ for (const where of ['in the event loop', 'in threads'])
         quick,
         ...options,
       })
-    const isOpen = () =>
-      readdirSync('/proc/self/fd').some((fd) => {
-        try {
-          return readlinkSync(`/proc/self/fd/${fd}`) === path
-        } catch {
-          return false
-        }
-      })
+    const isOpen = () => openFilesIn(folder).includes(path)
 
     it('are all bytes, in the memory that was asked for, and then the file is closed', async () => {
       const all = await collected(await pieces())
