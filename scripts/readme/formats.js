@@ -1,4 +1,4 @@
-import { usualFormat } from '../../plugins/image/encoders.mts'
+import { usualFormat } from '../../plugins/image/output/encoders.mts'
 import { FORMATS } from '../../src/core/media/formats.ts'
 import { FORMATS_BY_NAME, ZIPS_BY_NAME } from '../../src/core/media/further-formats.ts'
 import { demuxerOf } from '../../src/engines/ffmpeg/input.ts'

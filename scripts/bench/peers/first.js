@@ -4,7 +4,7 @@ import sharp from 'sharp'
 import { listen } from './listen.js'
 
 // GET /<name> returns the image of this name in the format argv[2] and the width argv[3]: from the folder argv[4], or without it from the
-// S3 bucket of the environment. The settings are those of src/engines/image/sharp.ts and plugins/image/encoders.mts.
+// S3 bucket of the environment. The settings are those of src/engines/image/sharp.ts and plugins/image/output/encoders.mts.
 sharp.concurrency(1)
 sharp.cache(false)
 const [format, width, folder] = process.argv.slice(2)

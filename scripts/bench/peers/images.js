@@ -3,7 +3,7 @@ import { OPERATIONS } from '../images/operations.js'
 import { listen } from './listen.js'
 
 // GET /<operation>/<width> transforms the image argv[2], with the logo argv[3] where the operation needs one. The settings
-// are those of src/engines/image/sharp.ts and plugins/image/encoders.mts.
+// are those of src/engines/image/sharp.ts and plugins/image/output/encoders.mts.
 sharp.concurrency(1)
 sharp.cache(false)
 const [file, logo] = process.argv.slice(2)

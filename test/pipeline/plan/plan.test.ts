@@ -490,7 +490,7 @@ describe('planning', () => {
         const error = await load(quality).catch((reason) => reason)
         expect(error).to.have.property('name', 'PluginError')
         expect(error.message).to.include(
-          `image/format.ts: expected an object of jpeg, webp, avif, tiff (each an integer from 1 to 100) for its option quality but received ${JSON.stringify(quality)}`,
+          `image/output/format.ts: expected an object of jpeg, webp, avif, tiff (each an integer from 1 to 100) for its option quality but received ${JSON.stringify(quality)}`,
         )
       })
     }
