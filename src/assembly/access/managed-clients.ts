@@ -13,7 +13,7 @@ import { createRemoveClient } from '../../service/admin/remove-client.ts'
 import { createChangeKnown } from '../../service/clients/change-existing.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import type { Removals } from '../../service/originals/delete.ts'
-import type { SweepResumables } from '../../service/upload/sweep-resumables.ts'
+import type { SweepResumables } from '../../service/upload/resumable/sweep-resumables.ts'
 import { installationRoot } from '../settings.ts'
 
 export interface ManagedClientsOptions {

@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express'
-import { CHECKSUM_ALGORITHMS } from '../../service/upload/pieces.ts'
+import { CHECKSUM_ALGORITHMS } from '../../service/upload/resumable/pieces.ts'
 import { preflight } from '../caller/preflight.ts'
 import { PACKAGE_EXTENSIONS, TUS_VERSION } from './request.ts'
 

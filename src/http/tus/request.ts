@@ -1,7 +1,7 @@
 import type { Request, RequestHandler } from 'express'
 import { badParameter, Problem, unsupportedMediaType } from '../../core/problem.ts'
 import { truncate } from '../../core/text/truncate.ts'
-import { CHECKSUM_ALGORITHMS, type Checksum, TUS_CHECKSUM } from '../../service/upload/pieces.ts'
+import { CHECKSUM_ALGORITHMS, type Checksum, TUS_CHECKSUM } from '../../service/upload/resumable/pieces.ts'
 import { digestsIn } from '../body/digests.ts'
 
 /** The path of resumable uploads. */

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { isStillStoring } from '../../service/upload/finish-resumable.ts'
-import type { Bearer, Resumables } from '../../service/upload/resumables.ts'
+import { isStillStoring } from '../../service/upload/resumable/finish-resumable.ts'
+import type { Bearer, Resumables } from '../../service/upload/resumable/resumables.ts'
 import type { UploadedFile } from '../../service/upload/upload-request.ts'
 import { type Place, uploadToWire } from '../wire/file.ts'
 

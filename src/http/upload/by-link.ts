@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express'
 import type { Limits } from '../../core/ports/rate-limiter.ts'
-import type { SignedLinks } from '../../service/upload/upload-links.ts'
+import type { SignedLinks } from '../../service/upload/links/upload-links.ts'
 import { anonymousCallerOf } from '../caller/client-ip.ts'
 import { preflight } from '../caller/preflight.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'

@@ -15,7 +15,7 @@ import type { Reindex } from '../maintenance/reindex.ts'
 import type { Walk } from '../maintenance/scan.ts'
 import type { Sweep } from '../maintenance/sweep.ts'
 import type { SweepPuts } from '../maintenance/sweep-partial-writes.ts'
-import type { SweepResumables } from '../upload/sweep-resumables.ts'
+import type { SweepResumables } from '../upload/resumable/sweep-resumables.ts'
 import type { ManagedClients } from './clients.ts'
 
 /** Output of a command before its result. */

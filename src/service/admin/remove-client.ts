@@ -15,7 +15,7 @@ import { clientConflict, emitChanged, noSuchClient } from '../clients/change-exi
 import { CONCURRENCY } from '../maintenance/scan.ts'
 import type { Removals } from '../originals/delete.ts'
 import { deleteAll } from '../originals/delete-objects.ts'
-import type { SweepResumables } from '../upload/sweep-resumables.ts'
+import type { SweepResumables } from '../upload/resumable/sweep-resumables.ts'
 import type { HasFiles } from './has-files.ts'
 
 /**

@@ -3,7 +3,7 @@ import type { Log } from '../../core/log.ts'
 import type { Bucket, Buckets } from '../../core/ports/bucket.ts'
 import type { ClientStore } from '../../core/ports/client-store.ts'
 import { sweepRedirects } from '../moves/sweep-redirects.ts'
-import { readResumable } from '../upload/resumable-record.ts'
+import { readResumable } from '../upload/resumable/resumable-record.ts'
 
 /**
  * Removes what time alone makes useless: incomplete writes by their age, and expired redirects. The writes include those whose

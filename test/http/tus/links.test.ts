@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { readResumable, writeResumable } from '../../../src/service/upload/resumable-record.ts'
+import { readResumable, writeResumable } from '../../../src/service/upload/resumable/resumable-record.ts'
 import { onTwoBackends } from '../../support/backends.ts'
 import { picture } from '../../support/media/images.ts'
 import { ask } from '../../support/requests/ask.ts'

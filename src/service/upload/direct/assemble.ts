@@ -1,8 +1,8 @@
 import type { ObjectKey } from '../../../core/files/object-key.ts'
 import { type ResumableRef, resumablePiece } from '../../../core/files/resumable-key.ts'
 import type { Bucket, PutPart } from '../../../core/ports/bucket.ts'
-import { notInBucket, otherSize, uploadExpired } from '../resumable-problems.ts'
-import { endOfRecord, type ResumableRecord, writeResumable } from '../resumable-record.ts'
+import { notInBucket, otherSize, uploadExpired } from '../resumable/resumable-problems.ts'
+import { endOfRecord, type ResumableRecord, writeResumable } from '../resumable/resumable-record.ts'
 import { endOfDirect, graceMs } from './times.ts'
 
 type SizedRecord = ResumableRecord & { size: number }

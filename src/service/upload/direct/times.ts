@@ -1,6 +1,6 @@
 import type { PutPart } from '../../../core/ports/bucket.ts'
 import type { ShareOptions } from '../../../core/ports/locks.ts'
-import type { ResumableRecord } from '../resumable-record.ts'
+import type { ResumableRecord } from '../resumable/resumable-record.ts'
 import { LARGE_BYTES } from './patience.ts'
 
 // Reading and copying 78 GiB at 45 MB/s. Larger files have more time: 5 TiB have 66 hours.

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import type { Client } from '../../core/clients/client.ts'
-import { changeInLedger, type Ledger } from '../../core/ports/ledger.ts'
-import { linkEnd, type SignedLink } from '../../core/signing/upload-link.ts'
+import type { Client } from '../../../core/clients/client.ts'
+import { changeInLedger, type Ledger } from '../../../core/ports/ledger.ts'
+import { linkEnd, type SignedLink } from '../../../core/signing/upload-link.ts'
 import { type LinkUses, linkBusy } from './link-uses.ts'
 
 /** A resumable upload that was begun by a signed link. */

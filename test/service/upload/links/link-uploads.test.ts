@@ -1,11 +1,11 @@
 import { expect } from 'chai'
-import { embeddedLedger } from '../../../src/adapters/ledger/embedded.ts'
-import type { Client } from '../../../src/core/clients/client.ts'
-import type { Ledger } from '../../../src/core/ports/ledger.ts'
-import type { SignedLink } from '../../../src/core/signing/upload-link.ts'
-import { type BegunUpload, createLinkUploads } from '../../../src/service/upload/link-uploads.ts'
-import { rejection } from '../../support/rejection.ts'
-import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { embeddedLedger } from '../../../../src/adapters/ledger/embedded.ts'
+import type { Client } from '../../../../src/core/clients/client.ts'
+import type { Ledger } from '../../../../src/core/ports/ledger.ts'
+import type { SignedLink } from '../../../../src/core/signing/upload-link.ts'
+import { type BegunUpload, createLinkUploads } from '../../../../src/service/upload/links/link-uploads.ts'
+import { rejection } from '../../../support/rejection.ts'
+import { temporaryFolder } from '../../../support/temporary-folder.ts'
 
 describe('resumable uploads by one signed link', () => {
   const client: Client = { id: 'first', token: '', secrets: [], createdAt: 0 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { createSignedLinks } from '../../../src/service/upload/upload-links.ts'
-import type { UploadRequest } from '../../../src/service/upload/upload-request.ts'
+import { createSignedLinks } from '../../../../src/service/upload/links/upload-links.ts'
+import type { UploadRequest } from '../../../../src/service/upload/upload-request.ts'
 
 describe('signed links', () => {
   it('pass on the listed members only, whatever else the caller has', async () => {

@@ -1,12 +1,12 @@
 import { mock } from 'node:test'
 import { expect } from 'chai'
-import { assetFromBytes } from '../../../src/core/bytes/asset.ts'
-import type { Client } from '../../../src/core/clients/client.ts'
-import type { Bucket } from '../../../src/core/ports/bucket.ts'
-import type { Locks } from '../../../src/core/ports/locks.ts'
-import { createAborts } from '../../../src/service/upload/direct/abort.ts'
-import type { ResumableRecord } from '../../../src/service/upload/resumable-record.ts'
-import { rejection } from '../../support/rejection.ts'
+import { assetFromBytes } from '../../../../src/core/bytes/asset.ts'
+import type { Client } from '../../../../src/core/clients/client.ts'
+import type { Bucket } from '../../../../src/core/ports/bucket.ts'
+import type { Locks } from '../../../../src/core/ports/locks.ts'
+import { createAborts } from '../../../../src/service/upload/direct/abort.ts'
+import type { ResumableRecord } from '../../../../src/service/upload/resumable/resumable-record.ts'
+import { rejection } from '../../../support/rejection.ts'
 
 const REF = { clientId: 'first', id: '1111111111111111111111' }
 const RECORD: ResumableRecord = {

@@ -1,4 +1,4 @@
-import { Problem } from '../../core/problem.ts'
+import { Problem } from '../../../core/problem.ts'
 
 /** 404 */
 export function uploadNotFound(): Problem {

@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto'
-import { anySignal } from '../../core/async/any-signal.ts'
-import type { Client } from '../../core/clients/client.ts'
-import { fileIdOf, newFileId, type OriginalName, parseFolder } from '../../core/files/object-key.ts'
-import { badParameter, Problem } from '../../core/problem.ts'
-import type { AppKeys } from '../../core/signing/derive-key.ts'
+import { anySignal } from '../../../core/async/any-signal.ts'
+import type { Client } from '../../../core/clients/client.ts'
+import { fileIdOf, newFileId, type OriginalName, parseFolder } from '../../../core/files/object-key.ts'
+import { badParameter, Problem } from '../../../core/problem.ts'
+import type { AppKeys } from '../../../core/signing/derive-key.ts'
 import {
   EXPIRES_MAX_SECONDS,
   LINK_MAX_LENGTH,
@@ -16,11 +16,11 @@ import {
   readLinkTarget,
   type SignedLink,
   USES_MAX,
-} from '../../core/signing/upload-link.ts'
-import type { Originals } from '../originals/originals.ts'
+} from '../../../core/signing/upload-link.ts'
+import type { Originals } from '../../originals/originals.ts'
+import { checkType } from '../rules/upload-rules.ts'
+import type { Upload, UploadedFile, UploadRequest } from '../upload-request.ts'
 import type { LinkUses } from './link-uses.ts'
-import { checkType } from './rules/upload-rules.ts'
-import type { Upload, UploadedFile, UploadRequest } from './upload-request.ts'
 
 /** The terms of a new link. */
 export interface LinkRequest {

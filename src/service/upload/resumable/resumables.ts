@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream'
-import type { Grant } from '../../core/clients/grant.ts'
+import type { Grant } from '../../../core/clients/grant.ts'
+import type { UploadedFile } from '../upload-request.ts'
 import type { Checksum, UploadPart } from './pieces.ts'
 import { endOfRecord, type ResumableRecord } from './resumable-record.ts'
-import type { UploadedFile } from './upload-request.ts'
 
 /** The current state of a resumable upload. */
 export interface ResumableUpload {

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { readAll } from '../../core/bytes/asset.ts'
-import { digestMismatch } from '../../core/bytes/expected-digests.ts'
+import { readAll } from '../../../core/bytes/asset.ts'
+import { digestMismatch } from '../../../core/bytes/expected-digests.ts'
 import {
   type ResumablePiece,
   type ResumableRef,
   resumableMeaning,
   resumablePiece,
   resumablePiecesOf,
-} from '../../core/files/resumable-key.ts'
-import type { Bucket } from '../../core/ports/bucket.ts'
-import { Problem, unavailable } from '../../core/problem.ts'
-import { deleteAll } from '../originals/delete-objects.ts'
+} from '../../../core/files/resumable-key.ts'
+import type { Bucket } from '../../../core/ports/bucket.ts'
+import { Problem, unavailable } from '../../../core/problem.ts'
+import { deleteAll } from '../../originals/delete-objects.ts'
 
 /** The digest of a request's body. */
 export interface Checksum {

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream'
 import { expect } from 'chai'
-import type { Asset, OpenOptions } from '../../../src/core/bytes/asset.ts'
-import { fileReplaced, unavailable } from '../../../src/core/problem.ts'
-import { createReadObject } from '../../../src/service/upload/direct/read-object.ts'
-import { rejection } from '../../support/rejection.ts'
+import type { Asset, OpenOptions } from '../../../../src/core/bytes/asset.ts'
+import { fileReplaced, unavailable } from '../../../../src/core/problem.ts'
+import { createReadObject } from '../../../../src/service/upload/direct/read-object.ts'
+import { rejection } from '../../../support/rejection.ts'
 
 describe('the read of a large object', () => {
   const bytes = Buffer.from(Array.from({ length: 1000 }, (_, i) => i % 251))

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream'
 import { expect } from 'chai'
-import { resumablePiece } from '../../../src/core/files/resumable-key.ts'
-import { onTwoOrEveryBackend } from '../../support/backends.ts'
-import { exchange } from '../../support/requests/exchange.ts'
-import { begin, patch, recordIn, tus } from '../../support/requests/tus.ts'
-import type { Service } from '../../support/service.ts'
+import { resumablePiece } from '../../../../src/core/files/resumable-key.ts'
+import { onTwoOrEveryBackend } from '../../../support/backends.ts'
+import { exchange } from '../../../support/requests/exchange.ts'
+import { begin, patch, recordIn, tus } from '../../../support/requests/tus.ts'
+import type { Service } from '../../../support/service.ts'
 
 onTwoOrEveryBackend('resumable uploads that are complete', (start) => {
   let service: Service

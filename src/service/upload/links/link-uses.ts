@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import type { Client } from '../../core/clients/client.ts'
-import { type ObjectKey, storedKey } from '../../core/files/object-key.ts'
-import type { FileLookup } from '../../core/ports/file-index.ts'
-import { changeInLedger, type Ledger } from '../../core/ports/ledger.ts'
-import { Problem, retryAfter } from '../../core/problem.ts'
-import { linkEnd, type SignedLink } from '../../core/signing/upload-link.ts'
-import type { Removals } from '../originals/delete.ts'
+import type { Client } from '../../../core/clients/client.ts'
+import { type ObjectKey, storedKey } from '../../../core/files/object-key.ts'
+import type { FileLookup } from '../../../core/ports/file-index.ts'
+import { changeInLedger, type Ledger } from '../../../core/ports/ledger.ts'
+import { Problem, retryAfter } from '../../../core/problem.ts'
+import { linkEnd, type SignedLink } from '../../../core/signing/upload-link.ts'
+import type { Removals } from '../../originals/delete.ts'
 
 /** A reserved use of a link, while its upload runs. */
 export interface LinkUse {

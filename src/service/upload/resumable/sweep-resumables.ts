@@ -1,18 +1,18 @@
-import { mapConcurrent } from '../../core/async/map-concurrent.ts'
-import type { Client } from '../../core/clients/client.ts'
-import type { ObjectKey } from '../../core/files/object-key.ts'
+import { mapConcurrent } from '../../../core/async/map-concurrent.ts'
+import type { Client } from '../../../core/clients/client.ts'
+import type { ObjectKey } from '../../../core/files/object-key.ts'
 import {
   type ResumableRef,
   resumableMeaning,
   resumablePiecePrefix,
   resumableRecordKey,
   resumableRecordPrefix,
-} from '../../core/files/resumable-key.ts'
-import type { Log } from '../../core/log.ts'
-import type { Bucket } from '../../core/ports/bucket.ts'
-import type { ClientStore } from '../../core/ports/client-store.ts'
-import { Problem } from '../../core/problem.ts'
-import { LARGE_BYTES } from './direct/patience.ts'
+} from '../../../core/files/resumable-key.ts'
+import type { Log } from '../../../core/log.ts'
+import type { Bucket } from '../../../core/ports/bucket.ts'
+import type { ClientStore } from '../../../core/ports/client-store.ts'
+import { Problem } from '../../../core/problem.ts'
+import { LARGE_BYTES } from '../direct/patience.ts'
 import { offsetOf, type ResumablePieces } from './pieces.ts'
 import { deleteResumable, readResumable } from './resumable-record.ts'
 import type { Storing } from './storing.ts'

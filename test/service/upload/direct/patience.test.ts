@@ -1,14 +1,14 @@
 import { Readable } from 'node:stream'
 import { expect } from 'chai'
-import type { Client } from '../../../src/core/clients/client.ts'
-import { newFileId, recordPrefix } from '../../../src/core/files/object-key.ts'
-import { unavailable } from '../../../src/core/problem.ts'
-import { LARGE_BYTES, type Patience, patienceFor } from '../../../src/service/upload/direct/patience.ts'
-import { createUpload } from '../../../src/service/upload/upload.ts'
-import { stoppedAtTheEnd } from '../../support/backends.ts'
-import { rejection } from '../../support/rejection.ts'
-import { startService } from '../../support/service.ts'
-import { wrapBuckets } from '../../support/storage.ts'
+import type { Client } from '../../../../src/core/clients/client.ts'
+import { newFileId, recordPrefix } from '../../../../src/core/files/object-key.ts'
+import { unavailable } from '../../../../src/core/problem.ts'
+import { LARGE_BYTES, type Patience, patienceFor } from '../../../../src/service/upload/direct/patience.ts'
+import { createUpload } from '../../../../src/service/upload/upload.ts'
+import { stoppedAtTheEnd } from '../../../support/backends.ts'
+import { rejection } from '../../../support/rejection.ts'
+import { startService } from '../../../support/service.ts'
+import { wrapBuckets } from '../../../support/storage.ts'
 
 describe('the steps after the bytes of a file', () => {
   const start = stoppedAtTheEnd(startService)

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream'
 import { z } from 'zod'
-import { type ResumableRef, resumableRecordKey } from '../../core/files/resumable-key.ts'
-import type { Bucket } from '../../core/ports/bucket.ts'
-import { snapshot } from '../../core/storage/small-object.ts'
-import { deleteAll } from '../originals/delete-objects.ts'
+import { type ResumableRef, resumableRecordKey } from '../../../core/files/resumable-key.ts'
+import type { Bucket } from '../../../core/ports/bucket.ts'
+import { snapshot } from '../../../core/storage/small-object.ts'
+import { deleteAll } from '../../originals/delete-objects.ts'
 
 const storedRecord = z.object({
   /** The id of the future original. It is fixed at the start, so that repeated attempts create one original, not two. */
