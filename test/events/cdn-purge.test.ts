@@ -18,7 +18,7 @@ import type { EventContext } from '../../src/core/plugin-api/event-plugin.ts'
 import type { EventBus } from '../../src/core/ports/event-bus.ts'
 import { NotYet } from '../../src/core/ports/jobs.ts'
 import { checkTargets } from '../../src/pipeline/load/check-event-plugin.ts'
-import { createEventDelivery, RETRY_PLAN } from '../../src/service/events/delivery.ts'
+import { createEventDelivery, RETRY_POLICY } from '../../src/service/events/delivery.ts'
 import { eventually } from '../support/eventually.ts'
 import { rejection } from '../support/rejection.ts'
 import { type Receiver, receiver } from '../support/requests/receiver.ts'
@@ -80,7 +80,7 @@ describe('cdn-purge', () => {
       jobs,
       fetcher: guardedFetcher(),
       log,
-      plan: { ...RETRY_PLAN, retryMs: 40 },
+      policy: { ...RETRY_POLICY, retryMs: 40 },
     })
     delivery.listen(bus)
     delivery.work()

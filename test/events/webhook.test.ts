@@ -17,7 +17,7 @@ import type { EventBus } from '../../src/core/ports/event-bus.ts'
 import type { FetchRequest } from '../../src/core/ports/fetcher.ts'
 import type { Jobs } from '../../src/core/ports/jobs.ts'
 import { checkTargets } from '../../src/pipeline/load/check-event-plugin.ts'
-import { createEventDelivery, RETRY_PLAN } from '../../src/service/events/delivery.ts'
+import { createEventDelivery, RETRY_POLICY } from '../../src/service/events/delivery.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Receiver, receiver } from '../support/requests/receiver.ts'
 import { rawRemote } from '../support/requests/remote.ts'
@@ -50,7 +50,7 @@ describe('webhook', () => {
   /** The plugin behind a bus and a queue, as in the service; only the waits are short. */
   async function start(
     options: Record<string, unknown> = {},
-    plan: Partial<typeof RETRY_PLAN> = {},
+    policy: Partial<typeof RETRY_POLICY> = {},
   ): Promise<void> {
     const given = { url: target.url('/hooks'), secret: SECRET, allowAddresses: ['127.0.0.1/32'], ...options }
     const merged = { ...webhook.options, ...given }
@@ -62,7 +62,7 @@ describe('webhook', () => {
       jobs,
       fetcher: guardedFetcher(),
       log,
-      plan: { ...RETRY_PLAN, retryMs: 40, ...plan },
+      policy: { ...RETRY_POLICY, retryMs: 40, ...policy },
     })
     delivery.listen(bus)
     delivery.work()
@@ -447,11 +447,11 @@ for case in json.load(sys.stdin):
 
     it('states the number of attempts', async () => {
       const text = await readFile(join(PROJECT, 'docs/how-to/webhooks.md'), 'utf8')
-      expect(text).to.include(`There are ${RETRY_PLAN.attempts} attempts`)
+      expect(text).to.include(`There are ${RETRY_POLICY.attempts} attempts`)
       // Every wait is cut by a quarter on average.
-      const waits = Array.from({ length: RETRY_PLAN.attempts - 1 }, (_, i) => RETRY_PLAN.retryMs * 2 ** i)
+      const waits = Array.from({ length: RETRY_POLICY.attempts - 1 }, (_, i) => RETRY_POLICY.retryMs * 2 ** i)
       const hours =
-        (waits.reduce((sum, wait) => sum + Math.min(wait, RETRY_PLAN.retryMaxMs), 0) * 0.75) / 3_600_000
+        (waits.reduce((sum, wait) => sum + Math.min(wait, RETRY_POLICY.retryMaxMs), 0) * 0.75) / 3_600_000
       expect(hours).to.be.within(20, 30)
     })
   })

@@ -44,7 +44,7 @@ export function createEventPlaces({ perTarget, hungMs, waitMs }: EventPlacesOpti
     return places
   }
 
-  /** A failure counts as an attempt, so that events for a dead target end by the retry plan. A deferral does not count. */
+  /** A failure counts as an attempt, so that events for a dead target end by the retry policy. A deferral does not count. */
   function refusal(places: Places): Error {
     if (places.hung >= HUNG_IN_A_ROW) return new Error('not sent: the last requests to this target timed out')
     const now = Date.now()

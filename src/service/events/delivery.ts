@@ -30,13 +30,13 @@ export interface EventDelivery {
 }
 
 /** How durable plugins are called. The concurrency is per plugin, for all its targets together. */
-export type DeliveryPlan = WorkOptions & EventPlacesOptions
+export type RetryPolicy = WorkOptions & EventPlacesOptions
 
 /**
  * The retries of a durable plugin: the first call at once, then after 1 to 2 minutes, 2 to 4, and so on, the last one after
  * 17 to 34 hours. A receiver that restarts gets the event after two minutes, and one that is down overnight misses nothing.
  */
-export const RETRY_PLAN: DeliveryPlan = {
+export const RETRY_POLICY: RetryPolicy = {
   attempts: 11,
   retryMs: 2 * 60_000,
   retryMaxMs: 24 * 3_600_000,
@@ -59,7 +59,7 @@ export function createEventDelivery({
   fetcher,
   log,
   history = createDeliveryHistory({ deliveries: undefined, log }),
-  plan = RETRY_PLAN,
+  policy = RETRY_POLICY,
 }: {
   plugins: readonly LoadedEventPlugin[]
   jobs: Jobs
@@ -67,14 +67,14 @@ export function createEventDelivery({
   log: Log
   /** Default: deliveries are not recorded. */
   history?: DeliveryHistory
-  plan?: DeliveryPlan
+  policy?: RetryPolicy
 }): EventDelivery {
   /** Why targets get no more events, by plugin and target. */
   const stopped = new Map<string, string>()
   const places = new Map(
-    plugins.map(({ plugin: { name, atOnce = plan.perTarget } }) => [
+    plugins.map(({ plugin: { name, atOnce = policy.perTarget } }) => [
       name,
-      createEventPlaces({ ...plan, perTarget: atOnce }),
+      createEventPlaces({ ...policy, perTarget: atOnce }),
     ]),
   )
   const partyOf = ({ plugin }: LoadedEventPlugin, target: string) => `${plugin.name} ${target}`
@@ -201,7 +201,7 @@ export function createEventDelivery({
         jobs.work<QueuedEvent>(
           kindOf(loaded.plugin),
           ({ data }, run) => attempt(loaded, data, run).catch(retried),
-          { ...plan, concurrency: Math.max(plan.concurrency, loaded.plugin.atOnce ?? 0) },
+          { ...policy, concurrency: Math.max(policy.concurrency, loaded.plugin.atOnce ?? 0) },
         )
       }
     },

@@ -10,7 +10,7 @@ import type { Delivery, DeliveryLog } from '../../../src/core/ports/events/deliv
 import type { Fetcher } from '../../../src/core/ports/fetcher.ts'
 import type { Jobs } from '../../../src/core/ports/jobs.ts'
 import { unavailable } from '../../../src/core/problem.ts'
-import { createEventDelivery, type DeliveryPlan } from '../../../src/service/events/delivery.ts'
+import { createEventDelivery, type RetryPolicy } from '../../../src/service/events/delivery.ts'
 import { createDeliveryHistory } from '../../../src/service/events/delivery-history.ts'
 import { createTestReceivers } from '../../../src/service/events/test-receivers.ts'
 import { createWebhooks, type Webhooks } from '../../../src/service/events/webhooks.ts'
@@ -19,7 +19,7 @@ import { rejection } from '../../support/rejection.ts'
 import { type RecordedLog, recordLog } from '../../support/service.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-const PLAN: DeliveryPlan = {
+const POLICY: RetryPolicy = {
   attempts: 3,
   retryMs: 10,
   retryMaxMs: 20,
@@ -66,11 +66,11 @@ describe('delivery history', () => {
   /** As in the service. */
   function start({
     queue = jobs,
-    plan = {},
+    policy = {},
     store = deliveries,
   }: {
     queue?: Jobs
-    plan?: Partial<DeliveryPlan>
+    policy?: Partial<RetryPolicy>
     store?: DeliveryLog
   } = {}): void {
     const plugin: EventPlugin = {
@@ -96,7 +96,7 @@ describe('delivery history', () => {
       fetcher,
       history,
       log,
-      plan: { ...PLAN, ...plan },
+      policy: { ...POLICY, ...policy },
     })
     delivery.listen(bus)
     delivery.work()
@@ -138,7 +138,7 @@ describe('delivery history', () => {
     handle = () => {
       throw new Error('not now')
     }
-    start({ plan: { retryMs: 3_600_000, retryMaxMs: 3_600_000 } })
+    start({ policy: { retryMs: 3_600_000, retryMaxMs: 3_600_000 } })
     emit()
     await eventually(async () => expect((await only())?.attempts).to.have.length(1))
     const { nextAttemptAt = 0, attempts } = await only()
@@ -157,7 +157,7 @@ describe('delivery history', () => {
     handle = (_, call) => {
       if (call === 1) throw new Error('not now')
     }
-    start({ plan: { retryMs: 3_600_000, retryMaxMs: 3_600_000 } })
+    start({ policy: { retryMs: 3_600_000, retryMaxMs: 3_600_000 } })
     emit()
     await eventually(async () => expect((await only())?.attempts).to.have.length(1))
     await webhooks.replay((await only()).id, {})
@@ -185,7 +185,7 @@ describe('delivery history', () => {
       queued.push(job.id)
       return jobs.enqueue(job)
     }
-    start({ plan: { retryMs: 3_600_000, retryMaxMs: 3_600_000 }, queue: { ...jobs, enqueue } })
+    start({ policy: { retryMs: 3_600_000, retryMaxMs: 3_600_000 }, queue: { ...jobs, enqueue } })
     emit()
     await eventually(async () => expect((await only())?.attempts).to.have.length(1))
     const { id } = await only()
@@ -250,7 +250,7 @@ describe('delivery history', () => {
     handle = () => {
       throw new Error('not now')
     }
-    start({ plan: { attempts: 1, concurrency: 1 } })
+    start({ policy: { attempts: 1, concurrency: 1 } })
     for (const clientId of ['x', 'y', 'x']) {
       const before = calls.length
       emit(clientId)

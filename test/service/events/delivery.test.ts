@@ -14,15 +14,15 @@ import { Problem, unavailable } from '../../../src/core/problem.ts'
 import { checkTargets } from '../../../src/pipeline/load/check-event-plugin.ts'
 import {
   createEventDelivery,
-  type DeliveryPlan,
   type EventDelivery,
+  type RetryPolicy,
 } from '../../../src/service/events/delivery.ts'
 import { eventually } from '../../support/eventually.ts'
 import { newKeyPrefix, sharedRedis } from '../../support/servers/redis-server.ts'
 import { type RecordedLog, recordLog } from '../../support/service.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-const PLAN: DeliveryPlan = {
+const POLICY: RetryPolicy = {
   attempts: 3,
   retryMs: 10,
   retryMaxMs: 50,
@@ -95,14 +95,14 @@ describe('event delivery', () => {
     {
       queue = jobs,
       options = {},
-      plan = PLAN,
-    }: { queue?: Jobs; options?: Record<string, unknown>; plan?: DeliveryPlan } = {},
+      policy = POLICY,
+    }: { queue?: Jobs; options?: Record<string, unknown>; policy?: RetryPolicy } = {},
   ): EventDelivery {
     const loaded = plugins.map((plugin) => {
       const merged = { ...plugin.options, ...options }
       return { plugin, options: merged, targets: checkTargets('x.js', plugin, merged) }
     })
-    const delivery = createEventDelivery({ plugins: loaded, jobs: queue, fetcher, log, plan })
+    const delivery = createEventDelivery({ plugins: loaded, jobs: queue, fetcher, log, policy })
     delivery.listen(bus)
     delivery.work()
     return delivery
@@ -244,7 +244,7 @@ describe('event delivery', () => {
       deliver([plugin])
       emit('x')
       await eventually(() => expect(log.lines.at(-1)?.message).to.equal('job failed'))
-      expect(told).to.have.length(PLAN.attempts)
+      expect(told).to.have.length(POLICY.attempts)
       const stamps = told.map(({ context: { id, occurredAt } }) => `${id} ${occurredAt.toISOString()}`)
       expect(new Set(stamps).size).to.equal(1)
     })
@@ -298,16 +298,16 @@ describe('event delivery', () => {
       })
 
       it('blocks no other target, and has a part of the slots', async () => {
-        deliver([hanging], { queue: await open(), plan: { ...PLAN, limitMs: 60_000 } })
+        deliver([hanging], { queue: await open(), policy: { ...POLICY, limitMs: 60_000 } })
         for (const id of ids) emit(id)
         await eventually(() => expect([...(calls.answers ?? [])].sort()).to.deep.equal([...ids].sort()))
         emit('late')
         await eventually(() => expect(calls.answers).to.include('late'))
-        expect(calls.hangs).to.have.length(PLAN.perTarget)
+        expect(calls.hangs).to.have.length(POLICY.perTarget)
       })
 
       it('uses up the attempts of its events like a target that fails at once: none waits forever', async () => {
-        deliver([hanging], { queue: await open(), plan: { ...PLAN, limitMs: 300, hungMs: 200 } })
+        deliver([hanging], { queue: await open(), policy: { ...POLICY, limitMs: 300, hungMs: 200 } })
         for (const id of ids) emit(id)
         const givenUp = () => log.lines.filter(({ message }) => message === 'job failed')
         await eventually(() => expect(givenUp()).to.have.length(ids.length))
