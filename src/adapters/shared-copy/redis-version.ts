@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { RedisConnection } from '../redis/connection.ts'
-import type { ClientChanges } from './bucket.ts'
+import type { SharedVersion } from './shared-copy.ts'
 
 /**
- * A version with a new random name after each change of a client, or of what else `name` names. A counter would start again on an emptied Redis, and
+ * A version with a new random name after each change of what `name` names. A counter would start again on an emptied Redis, and
  * could reach a number that other processes have already seen.
  */
-export function redisClientChanges(
+export function redisSharedVersion(
   redis: RedisConnection,
   { keyPrefix, name = 'clients' }: { keyPrefix: string; name?: string },
-): ClientChanges {
+): SharedVersion {
   const key = `${keyPrefix}${name}`
   return {
     announce: async () => void (await redis.send((client) => client.set(key, randomUUID()))),

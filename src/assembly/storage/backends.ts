@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import type { Config } from '../../../config/load.ts'
 import { embeddedAuditLog } from '../../adapters/audit-log/embedded.ts'
-import type { ClientChanges } from '../../adapters/client-store/bucket.ts'
 import { embeddedDeliveryLog } from '../../adapters/delivery-log/embedded.ts'
 import { dataDirTaken, openDataDir, signDataDir, storeUnusable } from '../../adapters/disk/data-dir.ts'
 import { type DiskReserve, diskReserve, NO_RESERVE } from '../../adapters/disk/disk-reserve.ts'
@@ -14,6 +13,7 @@ import { inProcessLocks } from '../../adapters/locks/in-process.ts'
 import { openLimits } from '../../adapters/rate-limiter/limits.ts'
 import { memoryRateLimiter } from '../../adapters/rate-limiter/memory.ts'
 import type { RedisSubject } from '../../adapters/redis/keyspaces.ts'
+import type { SharedVersion } from '../../adapters/shared-copy/shared-copy.ts'
 import { embeddedUsage } from '../../adapters/usage/embedded.ts'
 import type { Log } from '../../core/log.ts'
 import type { AuditStore } from '../../core/ports/audit-log.ts'
@@ -55,8 +55,8 @@ export interface Backends {
   /** State of the disk that has files or states; undefined when both are stored elsewhere. */
   disk?: () => Promise<DiskState>
   /** Set when other processes may change clients, and members of the console. */
-  clientChanges?: ClientChanges
-  memberChanges?: ClientChanges
+  clientChanges?: SharedVersion
+  memberChanges?: SharedVersion
   /** The changes of files by other processes; absent when there are none. */
   fileChanges?: FileChanges | undefined
   /** Waits at most `graceMs` for running jobs, and closes everything. */
@@ -197,7 +197,6 @@ async function redisState(url: string, { config, log, deliveryLog }: BackendsOpt
   const { tellWarnings } = await import('../../adapters/redis/tell-warnings.ts')
   const { redisAuditLog } = await import('../../adapters/audit-log/redis.ts')
   const { redisDeliveryLog } = await import('../../adapters/delivery-log/redis.ts')
-  const { redisClientChanges } = await import('../../adapters/client-store/redis-changes.ts')
   const { redisFileChanges } = await import('../../adapters/file-changes/redis.ts')
   const { clusterIndex } = await import('../../adapters/file-index/partitioned/redis-cluster.ts')
   const { checkLayouts, claimLayouts } = await import('../../adapters/file-index/redis/layout.ts')
@@ -207,6 +206,7 @@ async function redisState(url: string, { config, log, deliveryLog }: BackendsOpt
   const { redisLedger } = await import('../../adapters/ledger/redis.ts')
   const { redisLocks } = await import('../../adapters/locks/redis.ts')
   const { redisRateLimiter } = await import('../../adapters/rate-limiter/redis.ts')
+  const { redisSharedVersion } = await import('../../adapters/shared-copy/redis-version.ts')
   const { redisUsage } = await import('../../adapters/usage/redis.ts')
   const keyspaces = connectKeyspaces({ url, verify: config.REDIS_TLS_VERIFY === 'true', log })
   await tellWarnings(keyspaces, log)
@@ -234,8 +234,8 @@ async function redisState(url: string, { config, log, deliveryLog }: BackendsOpt
     locks,
     handover: redisHandover(...at('locks')),
     jobs: bullmqJobs({ redis, keyPrefix, log, mayCallInfo: await mayCallInfo(redis) }),
-    clientChanges: redisClientChanges(...at('changes')),
-    memberChanges: redisClientChanges(...at('changes', { name: 'members' })),
+    clientChanges: redisSharedVersion(...at('changes')),
+    memberChanges: redisSharedVersion(...at('changes', { name: 'members' })),
     ledger: redisLedger(...at('ledger')),
     usage: redisUsage(...at('usage')),
     audit: redisAuditLog(...at('audit')),

@@ -1,10 +1,11 @@
 import { rm } from 'node:fs/promises'
 import { expect } from 'chai'
 import { diskBuckets } from '../../../src/adapters/bucket/disk/disk.ts'
-import { bucketClientStore, type ClientChanges } from '../../../src/adapters/client-store/bucket.ts'
-import { redisClientChanges } from '../../../src/adapters/client-store/redis-changes.ts'
+import { bucketClientStore } from '../../../src/adapters/client-store/bucket.ts'
 import { type RedisLocks, redisLocks } from '../../../src/adapters/locks/redis.ts'
 import { connectRedis, type RedisConnection } from '../../../src/adapters/redis/connection.ts'
+import { redisSharedVersion } from '../../../src/adapters/shared-copy/redis-version.ts'
+import type { SharedVersion } from '../../../src/adapters/shared-copy/shared-copy.ts'
 import { digestSecret, newSecretToken } from '../../../src/core/clients/client.ts'
 import { clientRecordPrefix } from '../../../src/core/files/object-key.ts'
 import type { Bucket } from '../../../src/core/ports/bucket.ts'
@@ -22,7 +23,7 @@ describe('bucket: the clients of several processes', () => {
   let redis: RedisConnection
   let folder: string
   let bucket: Bucket
-  let changes: ClientChanges
+  let changes: SharedVersion
   /** Of each of the two processes. */
   let locks: { here: RedisLocks; elsewhere: RedisLocks }
   const clock = { now: 0 }
@@ -58,7 +59,7 @@ describe('bucket: the clients of several processes', () => {
       },
     }
     clock.now = 1_800_000_000_000
-    changes = redisClientChanges(redis, { keyPrefix: newKeyPrefix() })
+    changes = redisSharedVersion(redis, { keyPrefix: newKeyPrefix() })
     here = await open('here')
     elsewhere = await open('elsewhere')
     readings = 0
@@ -202,7 +203,7 @@ describe('bucket: the clients of several processes', () => {
   })
 
   it('stores a change, and reports it, when other processes cannot be notified', async () => {
-    const deaf: ClientChanges = {
+    const deaf: SharedVersion = {
       ...changes,
       announce: async () => {
         throw new Error('gone in between')

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { expect } from 'chai'
 import { diskBuckets } from '../../../src/adapters/bucket/disk/disk.ts'
-import { redisClientChanges } from '../../../src/adapters/client-store/redis-changes.ts'
 import { inProcessLocks } from '../../../src/adapters/locks/in-process.ts'
 import { redisLocks } from '../../../src/adapters/locks/redis.ts'
 import { bucketMemberStore } from '../../../src/adapters/member-store/bucket.ts'
 import { connectRedis } from '../../../src/adapters/redis/connection.ts'
+import { redisSharedVersion } from '../../../src/adapters/shared-copy/redis-version.ts'
 import { membersKey } from '../../../src/core/files/object-key.ts'
 import type { MemberStore } from '../../../src/core/ports/members/member-store.ts'
 import { snapshot } from '../../../src/core/storage/small-object.ts'
@@ -38,7 +38,7 @@ memberStoreContract('bucket and Redis', async () => {
   const redis = connectRedis({ url })
   await redis.ready()
   const keyPrefix = newKeyPrefix()
-  const changes = redisClientChanges(redis, { keyPrefix, name: 'members' })
+  const changes = redisSharedVersion(redis, { keyPrefix, name: 'members' })
   const locks = [redisLocks(redis, { keyPrefix }), redisLocks(redis, { keyPrefix })] as const
   const open = (own: (typeof locks)[number]) =>
     bucketMemberStore(bucket, { key: KEY, log, shared: { changes, locks: own } })
