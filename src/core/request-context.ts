@@ -44,7 +44,7 @@ export function sampledTrace(): TraceContext | undefined {
 }
 
 /** Whether the caller records the span that this names. */
-export function isSampled({ traceparent }: TraceContext): boolean {
+function isSampled({ traceparent }: TraceContext): boolean {
   return (Number.parseInt(traceparent.slice(-2), 16) & 1) === 1
 }
 

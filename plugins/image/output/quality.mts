@@ -6,7 +6,7 @@ import { type FormatName, isAuto } from './output-format.mts'
 const LOSSLESS_QUALITY = 100
 
 /** The default quality of each format: about the same look, by docs/explanation/bytes.md. */
-export const DEFAULT_QUALITIES = { jpeg: 78, webp: 75, avif: 55, tiff: 78 } as const satisfies Partial<
+const DEFAULT_QUALITIES = { jpeg: 78, webp: 75, avif: 55, tiff: 78 } as const satisfies Partial<
   Record<OutputFormat, number>
 >
 

@@ -6,7 +6,7 @@ import { folded } from '../../core/text/folded.ts'
  * The longest term of a name, in characters. A longer part of a name is found by its beginning, and then compared. Limits
  * the size of the index: a name has one term for every two of its characters.
  */
-export const TERM_CHARACTERS = 32
+const TERM_CHARACTERS = 32
 
 /** The texts by which an original is found: its folded name, then its tags. No text has a line break. */
 export function searchTexts({ originalName, tags = [] }: Findable): [name: string, ...tags: string[]] {

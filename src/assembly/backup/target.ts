@@ -24,7 +24,7 @@ interface TargetOptions {
 }
 
 /** The connection of a bucket outside of the installation. */
-export function outsideBucket(
+function outsideBucket(
   { bucket, prefix }: { bucket: string; prefix: string },
   { config, connection }: TargetOptions,
 ): S3BucketOptions {

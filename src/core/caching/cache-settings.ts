@@ -1,5 +1,5 @@
 /** The names of the cache settings of clients and presets. */
-export const CACHE_FIELDS = [
+const CACHE_FIELDS = [
   'browserCacheSeconds',
   'cdnCacheSeconds',
   'staleWhileRevalidateSeconds',

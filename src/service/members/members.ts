@@ -56,7 +56,7 @@ const INVITED_MS = 7 * DAY_MS
 const RESET_MS = DAY_MS
 // All members are in one object, which each change writes.
 /** Maximum number of members. */
-export const MEMBERS_MAX = 500
+const MEMBERS_MAX = 500
 /** With this many members, only invited people become further ones. */
 export const JOINED_MAX = 450
 

@@ -14,7 +14,7 @@ import { MemberDialog } from './member-dialog.tsx'
 import { MembersTable } from './table.tsx'
 
 /** All members. */
-export const membersQuery = queryOptions({
+const membersQuery = queryOptions({
   queryKey: ['members'],
   queryFn: ({ signal }) => installation.members.list({ signal }),
 })

@@ -76,7 +76,7 @@ function toValues(search: PlaygroundSearch, known: readonly Parameter[]): Values
 }
 
 /** The address for parameters, for links to this page too. */
-export function toSearch(values: Values): PlaygroundSearch {
+function toSearch(values: Values): PlaygroundSearch {
   return Object.fromEntries(
     Object.entries(values).map(([name, value]) => [
       name,

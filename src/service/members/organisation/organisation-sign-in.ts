@@ -79,7 +79,7 @@ export interface OrganisationOptions {
 }
 
 /** Where the provider sends the browser back to, below the public URL of the service. */
-export const CALLBACK_PATH = '/v1/session/oidc/callback'
+const CALLBACK_PATH = '/v1/session/oidc/callback'
 
 // Enough to enter a password and a code of another device at the provider.
 const VALID_MS = 10 * 60_000

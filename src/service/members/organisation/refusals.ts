@@ -15,7 +15,7 @@
  * - `busy`: too many attempts
  * - `failed`: another error of the service
  */
-export const REFUSALS = [
+const REFUSALS = [
   'unavailable',
   'denied',
   'expired',
