@@ -229,10 +229,10 @@ onOneBackend('the details of a file', (start) => {
     await page.getByRole('link', { name: 'archive' }).waitFor()
     expect((await fetch(file.src, { redirect: 'manual' })).status).to.equal(308)
     await page.keyboard.press('Delete')
-    await page.getByText(/^The file, /).waitFor()
-    await button(page, 'Delete file').click()
+    const dialog = page.getByRole('dialog', { name: 'Delete wanderer.jpg?' })
+    await dialog.getByRole('button', { name: 'Delete', exact: true }).click()
     await button(page, 'Undo').click()
-    await page.getByText('wanderer.jpg restored').waitFor()
+    await page.getByText('1 file restored').waitFor()
     expect((await sluice.files.get(moved)).originalName).to.equal('wanderer.jpg')
   })
 

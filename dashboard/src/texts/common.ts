@@ -10,6 +10,7 @@ export const COMMON = {
   copied: 'Copied',
   copyFailed: 'The browser did not permit the copy. Select the text and copy it by hand.',
   loading: 'Loading',
+  more: 'Load more',
   loadFailed: 'This could not be loaded',
   requestId: 'Request',
   optional: '(optional)',

@@ -5,9 +5,9 @@ import { installation } from '../../api/clients.ts'
 import { nameOf, useSession } from '../../api/session.ts'
 import { Button } from '../../ui/button.tsx'
 import { Select } from '../../ui/forms/select.tsx'
-import { Card, Page } from '../../ui/page.tsx'
-import { SkeletonRows } from '../../ui/skeleton.tsx'
-import { EmptyState, ErrorState } from '../../ui/states.tsx'
+import { ListCard } from '../../ui/list-card.tsx'
+import { Page } from '../../ui/page.tsx'
+import { EmptyState } from '../../ui/states.tsx'
 import { AuditTable } from './table.tsx'
 import { AUDIT } from './texts.ts'
 
@@ -24,7 +24,7 @@ export function AuditPage() {
     queryKey: ['members'],
     queryFn: ({ signal }) => installation.members.list({ signal }),
   })
-  const { data, error, refetch, fetchNextPage, hasNextPage, isFetchingNextPage } = useInfiniteQuery({
+  const query = useInfiniteQuery({
     queryKey: ['audit', member, client],
     queryFn: ({ pageParam, signal }) =>
       installation.audit.page({
@@ -37,7 +37,6 @@ export function AuditPage() {
     initialPageParam: '',
     getNextPageParam: ({ next }) => next,
   })
-  const entries = data?.pages.flatMap((page) => page.entries)
   const known = members.data ?? [self]
   return (
     <Page
@@ -68,41 +67,33 @@ export function AuditPage() {
         </>
       }
     >
-      {error && !entries ? (
-        <ErrorState error={error} onRetry={() => void refetch()} />
-      ) : (
-        <Card isFlush>
-          {!entries && <SkeletonRows rows={10} />}
-          {entries?.length === 0 && (
-            <EmptyState
-              icon={<ScrollText />}
-              title={isFiltered ? AUDIT.noMatchTitle : AUDIT.emptyTitle}
-              actions={
-                isFiltered && (
-                  <Button
-                    onClick={() => {
-                      setMember(ALL)
-                      setClient(ALL)
-                    }}
-                  >
-                    {AUDIT.clearFilters}
-                  </Button>
-                )
-              }
-            >
-              {isFiltered ? AUDIT.noMatchText : AUDIT.emptyText}
-            </EmptyState>
-          )}
-          {entries && entries.length > 0 && <AuditTable entries={entries} />}
-          {hasNextPage && (
-            <div className="flex justify-center border-line border-t p-3">
-              <Button isBusy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-                {AUDIT.more}
-              </Button>
-            </div>
-          )}
-        </Card>
-      )}
+      <ListCard
+        query={query}
+        rows={query.data?.pages.flatMap((page) => page.entries)}
+        skeleton={{ rows: 10 }}
+        empty={
+          <EmptyState
+            icon={<ScrollText />}
+            title={isFiltered ? AUDIT.noMatchTitle : AUDIT.emptyTitle}
+            actions={
+              isFiltered && (
+                <Button
+                  onClick={() => {
+                    setMember(ALL)
+                    setClient(ALL)
+                  }}
+                >
+                  {AUDIT.clearFilters}
+                </Button>
+              )
+            }
+          >
+            {isFiltered ? AUDIT.noMatchText : AUDIT.emptyText}
+          </EmptyState>
+        }
+      >
+        {(entries) => <AuditTable entries={entries} />}
+      </ListCard>
     </Page>
   )
 }

@@ -63,7 +63,6 @@ export const AUDIT = {
   filterClient: 'Filter by client',
   detailsOf: (at: string) => `Details of the change at ${at}`,
   details: 'Details',
-  more: 'Load more',
   emptyTitle: 'No changes yet',
   emptyText: 'Sign-ins, changes of clients and members, and deleted files appear here.',
   noMatchTitle: 'No matches',

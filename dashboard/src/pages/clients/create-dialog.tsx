@@ -1,11 +1,10 @@
-import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { installation } from '../../api/clients.ts'
 import { nameOf } from '../../api/session.ts'
 import { CLIENT_PARTS, CLIENTS } from '../../texts/clients.ts'
 import { Checkbox } from '../../ui/forms/choices.tsx'
 import { Field, Input } from '../../ui/forms/field.tsx'
-import { FormDialog } from '../../ui/overlays/form-dialog.tsx'
+import { FormDialog } from '../../ui/overlays/dialog.tsx'
 import type { IssuedSecret } from './access/secret-dialog.tsx'
 import { useReloadClients } from './data.ts'
 import { BucketFields, EMPTY_BUCKET, fieldOf, settingsOf } from './storage/fields.tsx'
@@ -22,39 +21,37 @@ export function CreateDialog({
   const [name, setName] = useState('')
   const [hasBucket, setHasBucket] = useState(false)
   const [bucket, setBucket] = useState(EMPTY_BUCKET)
-  const create = useMutation({
-    mutationFn: () =>
-      installation.clients.create({
-        ...(name.trim() && { name: name.trim() }),
-        ...(hasBucket && { storage: settingsOf(bucket) }),
-      }),
-    onSuccess: async (client) => {
-      onClose()
-      onCreated({
-        title: CLIENTS.secretTitle(nameOf(client)),
-        value: client.secretClientToken,
-        label: CLIENTS.copySecret,
-        hint: CLIENTS.secretOnce,
-      })
-      await reload()
-    },
-  })
+  const create = async () => {
+    const client = await installation.clients.create({
+      ...(name.trim() && { name: name.trim() }),
+      ...(hasBucket && { storage: settingsOf(bucket) }),
+    })
+    onCreated({
+      title: CLIENTS.secretTitle(nameOf(client)),
+      value: client.secretClientToken,
+      label: CLIENTS.copySecret,
+      hint: CLIENTS.secretOnce,
+    })
+    void reload()
+  }
   return (
     <FormDialog
       onClose={onClose}
       title={CLIENTS.create}
       description={CLIENTS.createText}
       action={CLIENTS.create}
-      isBusy={create.isPending}
-      error={!(hasBucket && fieldOf(create.error)) && create.error?.message}
-      noValidate
-      onSubmit={() => create.mutate()}
+      onSubmit={create}
+      fieldOf={hasBucket ? fieldOf : undefined}
     >
-      <Field label={CLIENTS.name} hint={CLIENTS.nameHint} optional>
-        <Input autoComplete="off" value={name} onChange={(event) => setName(event.target.value)} />
-      </Field>
-      <Checkbox label={CLIENT_PARTS.useOwn} checked={hasBucket} onChange={setHasBucket} />
-      {hasBucket && <BucketFields value={bucket} onChange={setBucket} error={create.error} />}
+      {(errorAt) => (
+        <>
+          <Field label={CLIENTS.name} hint={CLIENTS.nameHint} optional>
+            <Input autoComplete="off" value={name} onChange={(event) => setName(event.target.value)} />
+          </Field>
+          <Checkbox label={CLIENT_PARTS.useOwn} checked={hasBucket} onChange={setHasBucket} />
+          {hasBucket && <BucketFields value={bucket} onChange={setBucket} errorAt={errorAt} />}
+        </>
+      )}
     </FormDialog>
   )
 }

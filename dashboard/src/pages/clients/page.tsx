@@ -5,9 +5,9 @@ import { useMay, useSession } from '../../api/session.ts'
 import { useCommands } from '../../layout/commands/commands.ts'
 import { CLIENTS } from '../../texts/clients.ts'
 import { Button } from '../../ui/button.tsx'
+import { ListCard } from '../../ui/list-card.tsx'
 import { Card, Page } from '../../ui/page.tsx'
-import { SkeletonRows } from '../../ui/skeleton.tsx'
-import { EmptyState, ErrorState } from '../../ui/states.tsx'
+import { EmptyState } from '../../ui/states.tsx'
 import { type IssuedSecret, SecretDialog } from './access/secret-dialog.tsx'
 import { CreateDialog } from './create-dialog.tsx'
 import { clientsQuery } from './data.ts'
@@ -36,7 +36,7 @@ function ClientsOfMember() {
 }
 
 function AllClients() {
-  const { data: clients, error, refetch } = useQuery(clientsQuery)
+  const query = useQuery(clientsQuery)
   const [isCreating, setCreating] = useState(false)
   const [issued, setIssued] = useState<IssuedSecret>()
   useCommands(
@@ -67,21 +67,20 @@ function AllClients() {
     <Page
       title={CLIENTS.title}
       description={CLIENTS.description}
-      actions={clients?.length ? create : undefined}
+      actions={query.data?.length ? create : undefined}
     >
-      {error && !clients ? (
-        <ErrorState error={error} onRetry={() => void refetch()} />
-      ) : (
-        <Card isFlush>
-          {!clients && <SkeletonRows rows={4} rowHeight={56} />}
-          {clients?.length === 0 && (
-            <EmptyState icon={<Building2 />} title={CLIENTS.emptyTitle} actions={create}>
-              {CLIENTS.emptyText}
-            </EmptyState>
-          )}
-          {clients && clients.length > 0 && <ClientsTable clients={clients} />}
-        </Card>
-      )}
+      <ListCard
+        query={query}
+        rows={query.data}
+        skeleton={{ rows: 4, rowHeight: 56 }}
+        empty={
+          <EmptyState icon={<Building2 />} title={CLIENTS.emptyTitle} actions={create}>
+            {CLIENTS.emptyText}
+          </EmptyState>
+        }
+      >
+        {(clients) => <ClientsTable clients={clients} />}
+      </ListCard>
       {isCreating && <CreateDialog onClose={() => setCreating(false)} onCreated={setIssued} />}
       {issued && <SecretDialog issued={issued} onClose={() => setIssued(undefined)} />}
     </Page>

@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Plus, SlidersHorizontal, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import type { NewPreset, Preset } from '../../../../client/index.ts'
@@ -9,12 +9,10 @@ import { Badge } from '../../ui/badge.tsx'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { Field, Input } from '../../ui/forms/field.tsx'
 import { Select } from '../../ui/forms/select.tsx'
-import { ConfirmDialog } from '../../ui/overlays/dialog.tsx'
-import { FormDialog } from '../../ui/overlays/form-dialog.tsx'
+import { ListCard } from '../../ui/list-card.tsx'
+import { ConfirmDialog, FormDialog } from '../../ui/overlays/dialog.tsx'
 import { toast } from '../../ui/overlays/toast.tsx'
-import { Card } from '../../ui/page.tsx'
-import { SkeletonRows } from '../../ui/skeleton.tsx'
-import { EmptyState, ErrorState } from '../../ui/states.tsx'
+import { EmptyState } from '../../ui/states.tsx'
 
 const GROUPS = (['image', 'video', 'audio', 'text', 'application'] as const).map((value) => ({
   value,
@@ -26,7 +24,7 @@ export function PresetsPart({ clientId }: { clientId: string }) {
   const queryClient = useQueryClient()
   const queryKey = [clientId, 'presets']
   const { presets } = libraryFor(clientId)
-  const { data, error, refetch } = useQuery({ queryKey, queryFn: ({ signal }) => presets.list({ signal }) })
+  const query = useQuery({ queryKey, queryFn: ({ signal }) => presets.list({ signal }) })
   const [isAdding, setAdding] = useState(false)
   const [removed, setRemoved] = useState<Preset>()
   const reload = () => queryClient.invalidateQueries({ queryKey })
@@ -35,48 +33,59 @@ export function PresetsPart({ clientId }: { clientId: string }) {
     toast.success(CLIENT_PARTS.presetRemoved)
     await reload()
   }
-  if (error) return <ErrorState error={error} onRetry={() => void refetch()} />
   const add = (
     <Button icon={<Plus aria-hidden="true" className="size-4" />} onClick={() => setAdding(true)}>
       {CLIENT_PARTS.addPreset}
     </Button>
   )
   return (
-    <Card title={CLIENT_PARTS.presetsTitle} description={CLIENT_PARTS.presetsText} actions={add} isFlush>
-      {!data && <SkeletonRows rows={3} />}
-      {data?.length === 0 && (
-        <EmptyState icon={<SlidersHorizontal />} title={CLIENT_PARTS.noPresetsTitle}>
-          {CLIENT_PARTS.noPresetsText}
-        </EmptyState>
-      )}
-      <ul className="divide-y divide-line">
-        {data?.map((preset) => (
-          <li key={preset.name} className="flex items-center gap-3 px-4 py-2">
-            <span className="min-w-0 flex-1">
-              <span className="block truncate font-medium">{preset.name}</span>
-              <code className="block truncate font-mono text-muted text-xs">
-                {Object.entries(preset.parameters)
-                  .map(([name, value]) => `${name}=${value}`)
-                  .join('&')}
-              </code>
-              {preset.description && (
-                <span className="block truncate text-muted text-sm">{preset.description}</span>
-              )}
-            </span>
-            {preset.from === 'shared' ? (
-              <Badge>{CLIENT_PARTS.ofInstallation}</Badge>
-            ) : (
-              <IconButton label={CLIENT_PARTS.removePreset(preset.name)} onClick={() => setRemoved(preset)}>
-                <Trash2 aria-hidden="true" />
-              </IconButton>
-            )}
-          </li>
-        ))}
-      </ul>
+    <>
+      <ListCard
+        title={CLIENT_PARTS.presetsTitle}
+        description={CLIENT_PARTS.presetsText}
+        actions={add}
+        query={query}
+        rows={query.data}
+        skeleton={{ rows: 3 }}
+        empty={
+          <EmptyState icon={<SlidersHorizontal />} title={CLIENT_PARTS.noPresetsTitle}>
+            {CLIENT_PARTS.noPresetsText}
+          </EmptyState>
+        }
+      >
+        {(listed) => (
+          <ul className="divide-y divide-line">
+            {listed.map((preset) => (
+              <li key={preset.name} className="flex items-center gap-3 px-4 py-2">
+                <span className="min-w-0 flex-1">
+                  <span className="block truncate font-medium">{preset.name}</span>
+                  <code className="block truncate font-mono text-muted text-xs">
+                    {Object.entries(preset.parameters)
+                      .map(([name, value]) => `${name}=${value}`)
+                      .join('&')}
+                  </code>
+                  {preset.description && (
+                    <span className="block truncate text-muted text-sm">{preset.description}</span>
+                  )}
+                </span>
+                {preset.from === 'shared' ? (
+                  <Badge>{CLIENT_PARTS.ofInstallation}</Badge>
+                ) : (
+                  <IconButton
+                    label={CLIENT_PARTS.removePreset(preset.name)}
+                    onClick={() => setRemoved(preset)}
+                  >
+                    <Trash2 aria-hidden="true" />
+                  </IconButton>
+                )}
+              </li>
+            ))}
+          </ul>
+        )}
+      </ListCard>
       {isAdding && <PresetDialog clientId={clientId} onClose={() => setAdding(false)} onSaved={reload} />}
       {removed && (
         <ConfirmDialog
-          isOpen
           onClose={() => setRemoved(undefined)}
           title={CLIENT_PARTS.removePresetTitle(removed.name)}
           description={CLIENT_PARTS.removePresetText}
@@ -84,7 +93,7 @@ export function PresetsPart({ clientId }: { clientId: string }) {
           onConfirm={() => remove(removed)}
         />
       )}
-    </Card>
+    </>
   )
 }
 
@@ -100,24 +109,18 @@ function PresetDialog({
   const [name, setName] = useState('')
   const [parameters, setParameters] = useState('')
   const [group, setGroup] = useState<NewPreset['group']>('image')
-  const save = useMutation({
-    mutationFn: () => libraryFor(clientId).presets.save(name.trim(), { group, parameters }),
-    onSuccess: async () => {
-      onClose()
-      await onSaved()
-    },
-  })
+  const save = async () => {
+    await libraryFor(clientId).presets.save(name.trim(), { group, parameters })
+    void onSaved()
+  }
   return (
     <FormDialog
       onClose={onClose}
       title={CLIENT_PARTS.addPreset}
       description={CLIENT_PARTS.presetsText}
       action={COMMON.save}
-      isBusy={save.isPending}
       isDisabled={name.trim() === ''}
-      error={save.error?.message}
-      noValidate
-      onSubmit={() => save.mutate()}
+      onSubmit={save}
     >
       <Field label={CLIENT_PARTS.presetName}>
         <Input autoComplete="off" value={name} onChange={(event) => setName(event.target.value)} />

@@ -11,7 +11,7 @@ import { CopyField } from '../../ui/copy-button.tsx'
 import { Checkbox } from '../../ui/forms/choices.tsx'
 import { Field, Input } from '../../ui/forms/field.tsx'
 import { Form } from '../../ui/forms/form.tsx'
-import { FormDialog } from '../../ui/overlays/form-dialog.tsx'
+import { FormDialog } from '../../ui/overlays/dialog.tsx'
 import { toast } from '../../ui/overlays/toast.tsx'
 import { Card } from '../../ui/page.tsx'
 import { isFirst, useReloadClients } from './data.ts'
@@ -74,16 +74,11 @@ function RemovalDialog({ client, onClose }: { client: Client; onClose: () => voi
   const [typed, setTyped] = useState('')
   const [files, setFiles] = useState(false)
   const name = nameOf(client)
-  const remove = useMutation({
-    mutationFn: () => installation.clients.delete(client.id, { files }),
-    onSuccess: async ({ originals }) => {
-      toast.success(CLIENTS.removed(name, originals))
-      await navigate({ to: '/clients' })
-      await reload()
-    },
-  })
-  const submit = () => {
-    if (typed === name) remove.mutate()
+  const remove = async () => {
+    const { originals } = await installation.clients.delete(client.id, { files })
+    toast.success(CLIENTS.removed(name, originals))
+    await navigate({ to: '/clients' })
+    await reload()
   }
   return (
     <FormDialog
@@ -92,11 +87,8 @@ function RemovalDialog({ client, onClose }: { client: Client; onClose: () => voi
       description={CLIENTS.removeText}
       action={CLIENTS.remove}
       look="danger"
-      isBusy={remove.isPending}
       isDisabled={typed !== name}
-      error={remove.error?.message}
-      noValidate
-      onSubmit={submit}
+      onSubmit={() => typed === name && remove()}
     >
       <Field label={CLIENTS.typeName(name)}>
         <Input

@@ -6,9 +6,9 @@ import type { ListedJob } from '../../../../client/index.ts'
 import { useClient } from '../../api/session.ts'
 import { Button } from '../../ui/button.tsx'
 import { Segmented } from '../../ui/forms/choices.tsx'
-import { Card, Page } from '../../ui/page.tsx'
-import { SkeletonRows } from '../../ui/skeleton.tsx'
-import { EmptyState, ErrorState } from '../../ui/states.tsx'
+import { ListCard } from '../../ui/list-card.tsx'
+import { Page } from '../../ui/page.tsx'
+import { EmptyState } from '../../ui/states.tsx'
 import { JobsTable } from './table.tsx'
 import { JOBS } from './texts.ts'
 
@@ -23,7 +23,7 @@ const STATES = ['active', 'waiting', 'failed', 'done'] as const
 export function JobsPage() {
   const { client, sluice } = useClient()
   const [shown, setShown] = useState<Shown>('all')
-  const { data, error, refetch, fetchNextPage, hasNextPage, isFetchingNextPage } = useInfiniteQuery({
+  const query = useInfiniteQuery({
     queryKey: [client.id, 'jobs', shown],
     queryFn: ({ pageParam, signal }) =>
       sluice.jobs.page({
@@ -39,7 +39,6 @@ export function JobsPage() {
       return listed.some(isMoving) ? POLL_MS.moving : POLL_MS.idle
     },
   })
-  const jobs = data?.pages.flatMap((page) => page.jobs)
   return (
     <Page
       title={JOBS.title}
@@ -56,22 +55,14 @@ export function JobsPage() {
         />
       }
     >
-      {error && !jobs ? (
-        <ErrorState error={error} onRetry={() => void refetch()} />
-      ) : (
-        <Card isFlush>
-          {!jobs && <SkeletonRows rows={6} rowHeight={56} />}
-          {jobs?.length === 0 && <NoJobs shown={shown} onShowAll={() => setShown('all')} />}
-          {jobs && jobs.length > 0 && <JobsTable jobs={jobs} />}
-          {hasNextPage && (
-            <div className="flex justify-center border-line border-t p-3">
-              <Button isBusy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-                {JOBS.more}
-              </Button>
-            </div>
-          )}
-        </Card>
-      )}
+      <ListCard
+        query={query}
+        rows={query.data?.pages.flatMap((page) => page.jobs)}
+        skeleton={{ rowHeight: 56 }}
+        empty={<NoJobs shown={shown} onShowAll={() => setShown('all')} />}
+      >
+        {(jobs) => <JobsTable jobs={jobs} />}
+      </ListCard>
     </Page>
   )
 }

@@ -98,7 +98,6 @@ function CancelDialog({
 }) {
   return (
     <ConfirmDialog
-      isOpen
       onClose={onClose}
       title={JOBS.cancelTitle}
       description={JOBS.cancelText(useFileName(job))}

@@ -26,7 +26,6 @@ export const JOBS = {
   cancelTitle: 'Cancel this job?',
   cancelText: (file: string) =>
     `The transformation of ${file} stops, and its progress is lost. The next request for its URL begins it again.`,
-  more: 'Load more',
   emptyTitle: 'No jobs yet',
   emptyText:
     'A job begins with the first request for a transformed video, audio file or Office document, and appears here with its progress.',

@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Member, Role } from '../../../../client/index.ts'
 import { installation } from '../../api/clients.ts'
@@ -8,7 +8,7 @@ import { COMMON } from '../../texts/common.ts'
 import { MEMBERS } from '../../texts/members.ts'
 import { Field, Input } from '../../ui/forms/field.tsx'
 import { Select } from '../../ui/forms/select.tsx'
-import { FormDialog } from '../../ui/overlays/form-dialog.tsx'
+import { FormDialog } from '../../ui/overlays/dialog.tsx'
 import { toast } from '../../ui/overlays/toast.tsx'
 import { ClientChoice } from './client-choice.tsx'
 import type { IssuedLink } from './link-dialog.tsx'
@@ -36,24 +36,21 @@ export function MemberDialog({
   const wrongEmail = member ? undefined : emailError(email)
   const noClients = visible !== 'all' && visible.length === 0
 
-  const save = useMutation({
-    mutationFn: async () => {
-      const given = { role, clients: visible, ...(name.trim() && { name: name.trim() }) }
-      if (member) return void (await installation.members.update(member.id, given))
+  async function save(): Promise<void> {
+    const given = { role, clients: visible, ...(name.trim() && { name: name.trim() }) }
+    if (member) {
+      await installation.members.update(member.id, given)
+      toast.success(MEMBERS.saved)
+    } else {
       const invited = await installation.members.invite({ ...given, email: email.trim() })
       onInvited({ link: invited.link, expiresAt: invited.expiresAt, name: invited.member.name })
-    },
-    onSuccess: async () => {
-      onClose()
-      if (member) toast.success(MEMBERS.saved)
-      const isOwn = member?.id === session.member.id
-      await queryClient.invalidateQueries({ queryKey: ['members'] })
-      if (isOwn) await queryClient.invalidateQueries({ queryKey: ['session'] })
-    },
-  })
+    }
+    void queryClient.invalidateQueries({ queryKey: ['members'] })
+    if (member?.id === session.member.id) void queryClient.invalidateQueries({ queryKey: ['session'] })
+  }
   const submit = () => {
     setTried(true)
-    if (!wrongEmail && !noClients) save.mutate()
+    return !wrongEmail && !noClients && save()
   }
   return (
     <FormDialog
@@ -61,8 +58,6 @@ export function MemberDialog({
       title={member ? MEMBERS.editTitle(member.name) : MEMBERS.invite}
       description={member ? member.email : MEMBERS.inviteText}
       action={member ? COMMON.save : MEMBERS.createInvitation}
-      isBusy={save.isPending}
-      error={save.error?.message}
       noValidate
       onSubmit={submit}
     >

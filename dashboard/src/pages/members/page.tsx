@@ -6,9 +6,9 @@ import { installation } from '../../api/clients.ts'
 import { useCommands } from '../../layout/commands/commands.ts'
 import { MEMBERS } from '../../texts/members.ts'
 import { Button } from '../../ui/button.tsx'
-import { Card, Page } from '../../ui/page.tsx'
-import { SkeletonRows } from '../../ui/skeleton.tsx'
-import { EmptyState, ErrorState } from '../../ui/states.tsx'
+import { ListCard } from '../../ui/list-card.tsx'
+import { Page } from '../../ui/page.tsx'
+import { EmptyState } from '../../ui/states.tsx'
 import { type IssuedLink, LinkDialog } from './link-dialog.tsx'
 import { MemberDialog } from './member-dialog.tsx'
 import { MembersTable } from './table.tsx'
@@ -21,7 +21,7 @@ const membersQuery = queryOptions({
 
 /** The people who may use the console, for owners. */
 export function MembersPage() {
-  const { data: members, error, refetch } = useQuery(membersQuery)
+  const query = useQuery(membersQuery)
   // A member: their changes. `new`: an invitation.
   const [edited, setEdited] = useState<Member | 'new'>()
   const [link, setLink] = useState<IssuedLink>()
@@ -53,23 +53,20 @@ export function MembersPage() {
     <Page
       title={MEMBERS.title}
       description={MEMBERS.description}
-      actions={members?.length ? invite : undefined}
+      actions={query.data?.length ? invite : undefined}
     >
-      {error && !members ? (
-        <ErrorState error={error} onRetry={() => void refetch()} />
-      ) : (
-        <Card isFlush>
-          {!members && <SkeletonRows rows={4} rowHeight={56} />}
-          {members?.length === 0 && (
-            <EmptyState icon={<Users />} title={MEMBERS.emptyTitle} actions={invite}>
-              {MEMBERS.emptyText}
-            </EmptyState>
-          )}
-          {members && members.length > 0 && (
-            <MembersTable members={members} onEdit={setEdited} onLink={setLink} />
-          )}
-        </Card>
-      )}
+      <ListCard
+        query={query}
+        rows={query.data}
+        skeleton={{ rows: 4, rowHeight: 56 }}
+        empty={
+          <EmptyState icon={<Users />} title={MEMBERS.emptyTitle} actions={invite}>
+            {MEMBERS.emptyText}
+          </EmptyState>
+        }
+      >
+        {(members) => <MembersTable members={members} onEdit={setEdited} onLink={setLink} />}
+      </ListCard>
       {edited && (
         <MemberDialog
           {...(edited !== 'new' && { member: edited })}

@@ -137,7 +137,6 @@ export function MembersTable({
       <Table label={MEMBERS.list} columns={columns} rows={members} keyOf={({ id }) => id} />
       {removed && (
         <ConfirmDialog
-          isOpen
           onClose={() => setRemoved(undefined)}
           title={MEMBERS.removeTitle(removed.name)}
           description={removed.organisation ? MEMBERS.removeOrganisationText : MEMBERS.removeText}

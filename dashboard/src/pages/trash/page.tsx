@@ -7,11 +7,11 @@ import { refreshLists } from '../../api/lists.ts'
 import { useClient, useMay } from '../../api/session.ts'
 import { Button } from '../../ui/button.tsx'
 import { formatNumber } from '../../ui/format.ts'
+import { ListCard } from '../../ui/list-card.tsx'
 import { ConfirmDialog } from '../../ui/overlays/dialog.tsx'
 import { toast } from '../../ui/overlays/toast.tsx'
-import { Card, Page } from '../../ui/page.tsx'
-import { SkeletonRows } from '../../ui/skeleton.tsx'
-import { EmptyState, ErrorState } from '../../ui/states.tsx'
+import { Page } from '../../ui/page.tsx'
+import { EmptyState } from '../../ui/states.tsx'
 import { TrashTable } from './table.tsx'
 import { TRASH } from './texts.ts'
 
@@ -106,50 +106,41 @@ export function TrashPage() {
         ))
       }
     >
-      {list.error && !list.data ? (
-        <ErrorState error={list.error} onRetry={() => void list.refetch()} />
-      ) : (
-        <Card isFlush>
-          {list.isPending && <SkeletonRows rows={6} rowHeight={49} />}
-          {list.data && files.length === 0 && !list.hasNextPage && (
-            <EmptyState
-              icon={<Trash2 />}
-              title={TRASH.emptyTitle}
-              actions={
-                isOwner && (
-                  <Button asChild>
-                    <Link to="/clients/$id" params={{ id: client.id }}>
-                      {TRASH.toRules}
-                    </Link>
-                  </Button>
-                )
-              }
-            >
-              {TRASH.emptyText}
-            </EmptyState>
-          )}
-          {files.length > 0 && (
-            <TrashTable
-              files={files}
-              chosen={chosen}
-              onChoose={setChosen}
-              mayChange={mayChange}
-              onRestore={(file) => void restore([file])}
-              onRemove={(file) => setToRemove([file])}
-            />
-          )}
-          {list.hasNextPage && (
-            <div className="flex justify-center border-line border-t p-3">
-              <Button isBusy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-                {TRASH.more}
-              </Button>
-            </div>
-          )}
-        </Card>
-      )}
+      <ListCard
+        query={list}
+        rows={list.data && files}
+        skeleton={{ rowHeight: 49 }}
+        empty={
+          <EmptyState
+            icon={<Trash2 />}
+            title={TRASH.emptyTitle}
+            actions={
+              isOwner && (
+                <Button asChild>
+                  <Link to="/clients/$id" params={{ id: client.id }}>
+                    {TRASH.toRules}
+                  </Link>
+                </Button>
+              )
+            }
+          >
+            {TRASH.emptyText}
+          </EmptyState>
+        }
+      >
+        {() => (
+          <TrashTable
+            files={files}
+            chosen={chosen}
+            onChoose={setChosen}
+            mayChange={mayChange}
+            onRestore={(file) => void restore([file])}
+            onRemove={(file) => setToRemove([file])}
+          />
+        )}
+      </ListCard>
       {isEmptying && (
         <ConfirmDialog
-          isOpen
           onClose={() => setEmptying(false)}
           title={TRASH.emptyQuestion}
           description={TRASH.removeText}
@@ -159,7 +150,6 @@ export function TrashPage() {
       )}
       {toRemove && (
         <ConfirmDialog
-          isOpen
           onClose={() => setToRemove(undefined)}
           title={TRASH.removeTitle(toRemove.length === 1 ? nameOf(toRemove[0]) : filesText(toRemove.length))}
           description={TRASH.removeText}

@@ -25,7 +25,6 @@ export const TRASH = {
   restored: (files: string) => `${files} restored`,
   empty: 'Empty trash',
   emptyQuestion: 'Delete all files of the trash permanently?',
-  more: 'Show more',
   emptyTitle: 'The trash is empty',
   emptyText:
     'Deleted files appear here when the rules of this client retain them. Otherwise, a delete is permanent at once.',

@@ -1,10 +1,8 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Webhook } from 'lucide-react'
 import { useState } from 'react'
-import { Button } from '../../ui/button.tsx'
-import { Card } from '../../ui/page.tsx'
-import { SkeletonRows } from '../../ui/skeleton.tsx'
-import { EmptyState, ErrorState } from '../../ui/states.tsx'
+import { ListCard } from '../../ui/list-card.tsx'
+import { EmptyState } from '../../ui/states.tsx'
 import { filterOf, type Scope, type Selection } from './data.ts'
 import { DeliveryDrawer } from './delivery-drawer.tsx'
 import { DeliveriesTable } from './table.tsx'
@@ -26,7 +24,7 @@ export function Deliveries({
 }) {
   const [opened, setOpened] = useState<string>()
   const { status } = selection
-  const deliveries = useInfiniteQuery({
+  const query = useInfiniteQuery({
     queryKey: [...scope.key, 'deliveries', selection],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam, signal }) =>
@@ -40,31 +38,19 @@ export function Deliveries({
     getNextPageParam: ({ cursor }) => cursor ?? undefined,
     refetchInterval: POLL_MS,
   })
-  const rows = deliveries.data?.pages.flatMap((page) => page.deliveries)
   return (
     <>
-      {deliveries.error && !rows ? (
-        <ErrorState error={deliveries.error} onRetry={() => void deliveries.refetch()} />
-      ) : (
-        <Card isFlush>
-          {!rows && <SkeletonRows />}
-          {rows?.length === 0 && (
-            <EmptyState icon={<Webhook />} title={WEBHOOKS.emptyTitle}>
-              {WEBHOOKS.emptyText}
-            </EmptyState>
-          )}
-          {rows && rows.length > 0 && <DeliveriesTable deliveries={rows} onOpen={setOpened} />}
-        </Card>
-      )}
-      {deliveries.hasNextPage && (
-        <Button
-          className="mt-3"
-          isBusy={deliveries.isFetchingNextPage}
-          onClick={() => void deliveries.fetchNextPage()}
-        >
-          {WEBHOOKS.more}
-        </Button>
-      )}
+      <ListCard
+        query={query}
+        rows={query.data?.pages.flatMap((page) => page.deliveries)}
+        empty={
+          <EmptyState icon={<Webhook />} title={WEBHOOKS.emptyTitle}>
+            {WEBHOOKS.emptyText}
+          </EmptyState>
+        }
+      >
+        {(deliveries) => <DeliveriesTable deliveries={deliveries} onOpen={setOpened} />}
+      </ListCard>
       {opened && (
         <DeliveryDrawer
           scope={scope}

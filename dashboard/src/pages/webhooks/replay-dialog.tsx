@@ -32,7 +32,6 @@ export function ReplayDialog({
   }
   return (
     <ConfirmDialog
-      isOpen
       look="primary"
       onClose={onClose}
       title={WEBHOOKS.replayFailedTitle}

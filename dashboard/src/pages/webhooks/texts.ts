@@ -47,7 +47,6 @@ export const WEBHOOKS = {
   emptyTitle: 'No deliveries',
   emptyText:
     'No delivery matches the filters. They appear here when an event is sent to a receiver, unless WEBHOOK_LOG_ENTRIES is 0.',
-  more: 'Load more',
   nextAttempt: (at: string) => `Next attempt ${at}`,
   eventId: 'Event ID',
   copyId: 'Copy event ID',

@@ -1,13 +1,15 @@
 import * as Radix from '@radix-ui/react-dialog'
 import { clsx } from 'clsx'
 import { X } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useId, useState } from 'react'
 import { COMMON } from '../../texts/common.ts'
 import { Button } from '../button.tsx'
+import { Form } from '../forms/form.tsx'
+import { Notice } from '../states.tsx'
 
 const WIDTHS = { small: 'max-w-sm', medium: 'max-w-lg', large: 'max-w-3xl' }
 
-export interface DialogProps {
+interface DialogProps {
   isOpen: boolean
   onClose: () => void
   title: ReactNode
@@ -56,17 +58,7 @@ export function Dialog({
                 <Radix.Description className="mt-1 text-pretty text-muted">{description}</Radix.Description>
               )}
             </div>
-            {!isModalOnly && (
-              <Radix.Close asChild>
-                <button
-                  type="button"
-                  aria-label={COMMON.close}
-                  className="-mt-1 -mr-2 rounded-md p-2 pointer-coarse:-mt-2 pointer-coarse:p-3 text-muted hover:bg-hover hover:text-ink"
-                >
-                  <X aria-hidden="true" className="size-4" />
-                </button>
-              </Radix.Close>
-            )}
+            {!isModalOnly && <CloseButton className="-mt-1 -mr-2 pointer-coarse:-mt-2" />}
           </header>
           <div className="min-h-0 flex-1 overflow-y-auto px-5 pt-2 pb-5">{children}</div>
           {actions && (
@@ -87,73 +79,105 @@ function focusField(event: Event): void {
   field.focus()
 }
 
-/** Asks before something that cannot be undone. For what can be undone, act at once and show a toast with `undo`. */
-export function ConfirmDialog({
-  isOpen,
-  onClose,
-  title,
-  description,
-  action,
-  onConfirm,
-  look = 'danger',
-  children,
-}: Pick<DialogProps, 'isOpen' | 'onClose' | 'title' | 'description' | 'children'> & {
-  /** The text of the button: a verb, for example "Delete client". */
+interface FormDialogProps extends Omit<DialogProps, 'isOpen' | 'actions' | 'isModalOnly' | 'children'> {
+  /** The text of the button that sends: a verb, for example "Create client". */
   action: string
-  /** The dialog closes when the promise resolves, and shows why it rejects. */
-  onConfirm: () => Promise<unknown>
   look?: 'danger' | 'primary'
-}) {
-  const [isBusy, setBusy] = useState(false)
-  const [failure, setFailure] = useState<string>()
-  const confirm = async () => {
-    setBusy(true)
-    setFailure(undefined)
+  /** Whether the dialog still loads what it needs. */
+  isLoading?: boolean
+  /** Whether it cannot be sent as it is. */
+  isDisabled?: boolean
+  /** Whether it can be closed while it sends, for what may take minutes. */
+  isClosable?: boolean
+  /** Whether the fields show by themselves what is wrong, instead of the browser. */
+  noValidate?: boolean
+  /**
+   * The dialog closes when the promise resolves. When it rejects, the dialog shows the reason until a field changes. False: the
+   * fields show what is wrong, and nothing is sent.
+   */
+  onSubmit: () => Promise<unknown> | false
+  /** The field that shows an error of `onSubmit`. Undefined: it is shown below the fields. */
+  fieldOf?: ((error: Error) => string | undefined) | undefined
+  /** The fields. `errorAt` has the message that a field must show. */
+  children?: ReactNode | ((errorAt: (field: string) => string | undefined) => ReactNode)
+}
+
+/** A dialog with fields, a button to cancel, and one that sends. Enter in a field sends, too. */
+export function FormDialog({
+  action,
+  look = 'primary',
+  isLoading = false,
+  isDisabled = false,
+  isClosable = false,
+  noValidate = false,
+  onSubmit,
+  fieldOf,
+  children,
+  ...dialog
+}: FormDialogProps) {
+  const form = useId()
+  const [isSending, setSending] = useState(false)
+  const [error, setError] = useState<Error>()
+  const isBusy = isSending || isLoading
+  const isModalOnly = isBusy && !isClosable
+  const field = error && fieldOf?.(error)
+
+  async function send(): Promise<void> {
+    const sent = onSubmit()
+    if (sent === false) return
+    // The button is disabled while it sends, and would lose the focus to the page below.
+    const { activeElement } = document
+    if (activeElement instanceof HTMLButtonElement)
+      activeElement.closest<HTMLElement>('[role="dialog"]')?.focus()
+    setSending(true)
+    setError(undefined)
     try {
-      await onConfirm()
-      onClose()
-    } catch (error) {
-      setFailure(error instanceof Error ? error.message : String(error))
+      await sent
+      dialog.onClose()
+    } catch (reason) {
+      setError(reason instanceof Error ? reason : new Error(String(reason)))
     } finally {
-      setBusy(false)
+      setSending(false)
     }
   }
   return (
     <Dialog
-      isOpen={isOpen}
-      onClose={onClose}
-      title={title}
-      description={description}
-      size="small"
-      // A failure must have a place to appear.
-      isModalOnly={isBusy}
+      isOpen
+      {...dialog}
+      isModalOnly={isModalOnly}
       actions={
         <>
-          <Button onClick={onClose} disabled={isBusy}>
+          <Button onClick={dialog.onClose} disabled={isModalOnly}>
             {COMMON.cancel}
           </Button>
-          <Button
-            look={look}
-            isBusy={isBusy}
-            onClick={({ currentTarget }) => {
-              // The button that has the focus is disabled now.
-              currentTarget.closest<HTMLElement>('[role="dialog"]')?.focus()
-              void confirm()
-            }}
-          >
+          <Button type="submit" form={form} look={look} isBusy={isBusy} disabled={isDisabled}>
             {action}
           </Button>
         </>
       }
     >
-      {children}
-      {failure && (
-        <p role="alert" className="mt-2 text-danger-ink">
-          {failure}
-        </p>
-      )}
+      <Form id={form} noValidate={noValidate} onSubmit={send} onChange={() => setError(undefined)}>
+        {typeof children === 'function'
+          ? children((name) => (name === field ? error?.message : undefined))
+          : children}
+        {error && field === undefined && <Notice tone="danger">{error.message}</Notice>}
+      </Form>
     </Dialog>
   )
+}
+
+/** Asks before something that cannot be undone. For what can be undone, act at once and show a toast with `undo`. */
+export function ConfirmDialog({
+  isOpen = true,
+  onConfirm,
+  ...dialog
+}: Pick<FormDialogProps, 'onClose' | 'title' | 'description' | 'action' | 'look'> & {
+  isOpen?: boolean
+  /** The dialog closes when the promise resolves, and shows why it rejects. */
+  onConfirm: () => Promise<unknown>
+  children?: ReactNode
+}) {
+  return isOpen && <FormDialog size="small" look="danger" {...dialog} onSubmit={onConfirm} />
 }
 
 /** A panel at the edge of the page, for navigation on phones and for details. */
@@ -189,18 +213,27 @@ export function Drawer({
           >
             {title}
           </Radix.Title>
-          <Radix.Close asChild>
-            <button
-              type="button"
-              aria-label={COMMON.close}
-              className="absolute top-3 right-3 z-10 rounded-md p-2 pointer-coarse:top-2 pointer-coarse:right-2 pointer-coarse:p-3 text-muted hover:bg-hover hover:text-ink"
-            >
-              <X aria-hidden="true" className="size-4" />
-            </button>
-          </Radix.Close>
+          <CloseButton className="absolute top-3 right-3 z-10 pointer-coarse:top-2 pointer-coarse:right-2" />
           <div className="min-h-0 flex-1 overflow-y-auto">{children}</div>
         </Radix.Content>
       </Radix.Portal>
     </Radix.Root>
+  )
+}
+
+function CloseButton({ className }: { className: string }) {
+  return (
+    <Radix.Close asChild>
+      <button
+        type="button"
+        aria-label={COMMON.close}
+        className={clsx(
+          'rounded-md p-2 pointer-coarse:p-3 text-muted hover:bg-hover hover:text-ink',
+          className,
+        )}
+      >
+        <X aria-hidden="true" className="size-4" />
+      </button>
+    </Radix.Close>
   )
 }

@@ -70,7 +70,6 @@ export function DeliveryKeys({
       )}
       {removed !== undefined && (
         <ConfirmDialog
-          isOpen
           onClose={() => setRemoved(undefined)}
           title={CLIENTS.removeKeyTitle(removed)}
           description={CLIENTS.removeKeyText}

@@ -1,11 +1,10 @@
-import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { SluiceError } from '../../../../../client/index.ts'
 import { installation } from '../../../api/clients.ts'
+import { paramOf } from '../../../api/param-of.ts'
 import { CLIENTS } from '../../../texts/clients.ts'
 import { Field, Input } from '../../../ui/forms/field.tsx'
 import { Select } from '../../../ui/forms/select.tsx'
-import { FormDialog } from '../../../ui/overlays/form-dialog.tsx'
+import { FormDialog } from '../../../ui/overlays/dialog.tsx'
 import { useReloadClients } from '../data.ts'
 import type { IssuedSecret } from './secret-dialog.tsx'
 
@@ -19,6 +18,9 @@ const PERMISSIONS = Object.entries(CLIENTS.permissions).map(([value, label]) => 
 const EXPIRIES = Object.entries(CLIENTS.expiries)
   .map(([value, label]) => ({ value: value as Expiry, label }))
   .sort((a, b) => Number(b.value === 'never') - Number(a.value === 'never'))
+
+// The fields that the service can refuse.
+const FIELDS = ['name', 'folder']
 
 /** Creates a secret with a scope and an expiry. */
 export function ScopedSecretDialog({
@@ -35,54 +37,46 @@ export function ScopedSecretDialog({
   const [only, setOnly] = useState<Permission>('upload')
   const [folder, setFolder] = useState('')
   const [expiry, setExpiry] = useState<Expiry>('never')
-  const add = useMutation({
-    mutationFn: () =>
-      installation.clients.addSecret(clientId, {
-        ...(name.trim() && { name: name.trim() }),
-        ...(only !== 'all' && { only }),
-        ...(folder.trim() && { folder: folder.trim() }),
-        ...(expiry !== 'never' && { validSeconds: Number(expiry) }),
-      }),
-    onSuccess: async ({ id, name: given, secretClientToken }) => {
-      onClose()
-      onIssued({
-        title: CLIENTS.secretTitle(given ?? id),
-        value: secretClientToken,
-        label: CLIENTS.copySecret,
-        hint: CLIENTS.secretOnce,
-      })
-      await reload()
-    },
-  })
-  const wrong = add.error instanceof SluiceError ? add.error.problem?.param : undefined
+  const add = async () => {
+    const secret = await installation.clients.addSecret(clientId, {
+      ...(name.trim() && { name: name.trim() }),
+      ...(only !== 'all' && { only }),
+      ...(folder.trim() && { folder: folder.trim() }),
+      ...(expiry !== 'never' && { validSeconds: Number(expiry) }),
+    })
+    onIssued({
+      title: CLIENTS.secretTitle(secret.name ?? secret.id),
+      value: secret.secretClientToken,
+      label: CLIENTS.copySecret,
+      hint: CLIENTS.secretOnce,
+    })
+    void reload()
+  }
   return (
     <FormDialog
       onClose={onClose}
       title={CLIENTS.addScoped}
       description={CLIENTS.scopedText}
       action={CLIENTS.addScoped}
-      isBusy={add.isPending}
-      error={wrong !== 'name' && wrong !== 'folder' && add.error?.message}
-      noValidate
-      onSubmit={() => add.mutate()}
+      onSubmit={add}
+      fieldOf={(error) => FIELDS.find((field) => field === paramOf(error))}
     >
-      <Field label={CLIENTS.name} optional error={wrong === 'name' && add.error?.message}>
-        <Input autoComplete="off" value={name} onChange={(event) => setName(event.target.value)} />
-      </Field>
-      <Field label={CLIENTS.permission}>
-        <Select value={only} onChange={setOnly} options={PERMISSIONS} />
-      </Field>
-      <Field
-        label={CLIENTS.folder}
-        hint={CLIENTS.folderHint}
-        optional
-        error={wrong === 'folder' && add.error?.message}
-      >
-        <Input autoComplete="off" value={folder} onChange={(event) => setFolder(event.target.value)} />
-      </Field>
-      <Field label={CLIENTS.expiry}>
-        <Select value={expiry} onChange={setExpiry} options={EXPIRIES} />
-      </Field>
+      {(errorAt) => (
+        <>
+          <Field label={CLIENTS.name} optional error={errorAt('name')}>
+            <Input autoComplete="off" value={name} onChange={(event) => setName(event.target.value)} />
+          </Field>
+          <Field label={CLIENTS.permission}>
+            <Select value={only} onChange={setOnly} options={PERMISSIONS} />
+          </Field>
+          <Field label={CLIENTS.folder} hint={CLIENTS.folderHint} optional error={errorAt('folder')}>
+            <Input autoComplete="off" value={folder} onChange={(event) => setFolder(event.target.value)} />
+          </Field>
+          <Field label={CLIENTS.expiry}>
+            <Select value={expiry} onChange={setExpiry} options={EXPIRIES} />
+          </Field>
+        </>
+      )}
     </FormDialog>
   )
 }

@@ -70,7 +70,6 @@ export function ScopedSecrets({
       )}
       {removed && (
         <ConfirmDialog
-          isOpen
           onClose={() => setRemoved(undefined)}
           title={CLIENTS.removeSecretTitle(removed.name ?? removed.id)}
           description={CLIENTS.removeSecretText}

@@ -57,7 +57,6 @@ export function Tokens({ client, onIssued }: { client: Client; onIssued: (secret
       </Card>
       {isRotating && (
         <ConfirmDialog
-          isOpen
           look="primary"
           onClose={() => setRotating(false)}
           title={CLIENTS.rotateTitle(nameOf(client))}

@@ -1,7 +1,8 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { type Client, type ClientChange, SluiceError } from '../../../../../client/index.ts'
+import type { Client, ClientChange } from '../../../../../client/index.ts'
 import { installation } from '../../../api/clients.ts'
+import { paramOf } from '../../../api/param-of.ts'
 import { CLIENTS, RULES } from '../../../texts/clients.ts'
 import { Button } from '../../../ui/button.tsx'
 import { toast } from '../../../ui/overlays/toast.tsx'
@@ -16,8 +17,9 @@ type Section = keyof typeof RULES.sections
 
 /** The rule that an error of the service is about: `rates` for `rules.rates.zip`. */
 function ruleOf(error: Error | null): string | undefined {
-  const param = error instanceof SluiceError ? error.problem?.param : undefined
-  return param?.replace(/^rules\./, '').split(/[.[]/)[0]
+  return paramOf(error)
+    ?.replace(/^rules\./, '')
+    .split(/[.[]/)[0]
 }
 
 const SECTIONS: Readonly<Record<string, Section>> = {

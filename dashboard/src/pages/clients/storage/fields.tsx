@@ -1,4 +1,5 @@
-import { type ClientStorage, SluiceError, type StorageSettings } from '../../../../../client/index.ts'
+import type { ClientStorage, StorageSettings } from '../../../../../client/index.ts'
+import { paramOf } from '../../../api/param-of.ts'
 import { CLIENT_PARTS } from '../../../texts/clients.ts'
 import { Checkbox } from '../../../ui/forms/choices.tsx'
 import { Field, Input } from '../../../ui/forms/field.tsx'
@@ -42,26 +43,24 @@ export function settingsOf({ bucket, accessKeyId, secretAccessKey, ...optional }
 
 /** The field that an error of the service is about: `storage.bucket` and `bucket` are the same. */
 export function fieldOf(error: unknown): string | undefined {
-  const param = error instanceof SluiceError ? error.problem?.param : undefined
-  const name = param?.replace(/^storage\./, '')
+  const name = paramOf(error)?.replace(/^storage\./, '')
   return name !== undefined && name in EMPTY_BUCKET ? name : undefined
 }
 
-/** The fields of a bucket, with the error of the service at its field. */
+/** The fields of a bucket. */
 export function BucketFields({
   value,
   onChange,
-  error,
+  errorAt,
   isStored = false,
 }: {
   value: Bucket
   onChange: (value: Bucket) => void
-  error: Error | null
+  /** The error of the service that a field must show. */
+  errorAt: (field: string) => string | undefined
   /** Whether the service has a secret access key, which it does not show. */
   isStored?: boolean
 }) {
-  const wrong = fieldOf(error)
-  const errorAt = (name: string) => wrong === name && error?.message
   return (
     <div className="grid gap-4 sm:grid-cols-2">
       {TEXT_FIELDS.map((name) => (

@@ -95,7 +95,12 @@ function BucketForm({
     <div className="flex flex-col gap-5">
       <Card title={CLIENT_PARTS.bucketTitle} description={CLIENT_PARTS.bucketText}>
         <Form onSubmit={submit}>
-          <BucketFields value={bucket} onChange={change} error={error} isStored={storage !== undefined} />
+          <BucketFields
+            value={bucket}
+            onChange={change}
+            errorAt={(name) => (fieldOf(error) === name ? error?.message : undefined)}
+            isStored={storage !== undefined}
+          />
           {error && !fieldOf(error) && <Notice tone="danger">{error.message}</Notice>}
           {test.data && <Notice tone="success">{CLIENT_PARTS.works(test.data.ms)}</Notice>}
           <div className="flex flex-wrap gap-2">
@@ -122,7 +127,6 @@ function BucketForm({
       )}
       {isReturning && (
         <ConfirmDialog
-          isOpen
           onClose={() => setReturning(false)}
           title={CLIENT_PARTS.toSharedTitle}
           description={CLIENT_PARTS.toSharedText}

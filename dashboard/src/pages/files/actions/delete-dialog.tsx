@@ -1,5 +1,6 @@
+import type { ReactNode } from 'react'
 import { useClient } from '../../../api/session.ts'
-import { formatBytes } from '../../../ui/format.ts'
+import { formatBytes, formatDate } from '../../../ui/format.ts'
 import { ConfirmDialog } from '../../../ui/overlays/dialog.tsx'
 import { toast } from '../../../ui/overlays/toast.tsx'
 import type { Item } from '../list/items.ts'
@@ -7,8 +8,16 @@ import { FILE_ACTIONS } from '../texts.ts'
 import { sizeOf } from './files-of.ts'
 import { filesText, reportFailures, useRefresh } from './outcome.ts'
 
-/** Says what is deleted, and deletes it. With a trash, the delete can be undone. */
-export function DeleteDialog({ items, onClose, onDone }: DialogProps) {
+/** What all dialogs of files receive. */
+export interface DialogProps {
+  items: readonly Item[]
+  onClose: () => void
+  /** The files have changed. */
+  onDone: () => void
+}
+
+/** Shows what is deleted, and deletes it. With a trash, the delete can be undone. `children`: details of what is deleted. */
+export function DeleteDialog({ items, onClose, onDone, children }: DialogProps & { children?: ReactNode }) {
   const { sluice } = useClient()
   const refresh = useRefresh()
   const { files, bytes } = sizeOf(items)
@@ -21,38 +30,33 @@ export function DeleteDialog({ items, onClose, onDone }: DialogProps) {
     for (const prefix of folders) results.push(...(await sluice.files.deleteMany({ prefix })))
     reportFailures(results)
     const deleted = results.flatMap((one) => (one.status === 'deleted' ? [one] : []))
-    const inTrash = deleted.flatMap(({ path, deletedUntil }) => (deletedUntil ? [path] : []))
+    const inTrash = deleted.filter(({ deletedUntil }) => deletedUntil !== undefined)
     const undo = async () => {
-      const restored = await sluice.files.restore(inTrash)
+      const restored = await sluice.files.restore(inTrash.map(({ path }) => path))
       reportFailures(restored)
       toast.success(FILE_ACTIONS.restored(filesText(restored.filter(isRestored).length)))
       await refresh()
     }
+    const [{ deletedUntil = undefined } = {}] = inTrash
     if (deleted.length > 0)
-      toast.success(FILE_ACTIONS.removed(filesText(deleted.length)), inTrash.length > 0 ? { undo } : {})
+      toast.success(
+        FILE_ACTIONS.removed(filesText(deleted.length)),
+        deletedUntil ? { description: FILE_ACTIONS.removedUntil(formatDate(deletedUntil)), undo } : {},
+      )
     onDone()
-    await refresh()
   }
   return (
     <ConfirmDialog
-      isOpen
       onClose={onClose}
       title={FILE_ACTIONS.removeTitle(title)}
       description={FILE_ACTIONS.removeText(formatBytes(bytes))}
       action={FILE_ACTIONS.remove}
       onConfirm={remove}
     >
+      {children}
       <p className="text-muted text-sm">{FILE_ACTIONS.removeUndo}</p>
     </ConfirmDialog>
   )
 }
 
 const isRestored = ({ status }: { status: string }) => status === 'restored'
-
-/** What all dialogs of a selection receive. */
-export interface DialogProps {
-  items: readonly Item[]
-  onClose: () => void
-  /** The files have changed: the selection ends. */
-  onDone: () => void
-}

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { Field, Input } from '../../../ui/forms/field.tsx'
-import { FormDialog } from '../../../ui/overlays/form-dialog.tsx'
+import { FormDialog } from '../../../ui/overlays/dialog.tsx'
 import { FILE_ACTIONS } from '../texts.ts'
 
 /** The name of a new folder, which opens at once: folders exist by their files. */
@@ -12,12 +12,11 @@ export function FolderDialog({
   onCreate: (name: string) => void
 }) {
   const [name, setName] = useState('')
-  const [failure, setFailure] = useState<string>()
-  const submit = () => {
-    if (name === '') setFailure(FILE_ACTIONS.folderNameMissing)
-    else if (name !== name.trim() || /[/\\]/.test(name) || /^\.{1,2}$/.test(name))
-      setFailure(FILE_ACTIONS.folderNameBad)
-    else onCreate(name)
+  const create = async () => {
+    if (name === '') throw new Error(FILE_ACTIONS.folderNameMissing)
+    if (name !== name.trim() || /[/\\]/.test(name) || /^\.{1,2}$/.test(name))
+      throw new Error(FILE_ACTIONS.folderNameBad)
+    onCreate(name)
   }
   return (
     <FormDialog
@@ -26,19 +25,19 @@ export function FolderDialog({
       description={FILE_ACTIONS.newFolderText}
       size="small"
       action={FILE_ACTIONS.create}
-      onSubmit={submit}
+      onSubmit={create}
+      fieldOf={() => 'name'}
     >
-      <Field label={FILE_ACTIONS.folderName} error={failure}>
-        <Input
-          value={name}
-          maxLength={100}
-          autoComplete="off"
-          onChange={(event) => {
-            setName(event.target.value)
-            setFailure(undefined)
-          }}
-        />
-      </Field>
+      {(errorAt) => (
+        <Field label={FILE_ACTIONS.folderName} error={errorAt('name')}>
+          <Input
+            value={name}
+            maxLength={100}
+            autoComplete="off"
+            onChange={(event) => setName(event.target.value)}
+          />
+        </Field>
+      )}
     </FormDialog>
   )
 }

@@ -3,9 +3,9 @@ import { CornerLeftUp } from 'lucide-react'
 import { useState } from 'react'
 import type { ListedFile } from '../../../../../client/index.ts'
 import { useClient } from '../../../api/session.ts'
-import { Checkbox } from '../../../ui/forms/choices.tsx'
 import { Field, Input } from '../../../ui/forms/field.tsx'
-import { FormDialog } from '../../../ui/overlays/form-dialog.tsx'
+import { Select } from '../../../ui/forms/select.tsx'
+import { FormDialog } from '../../../ui/overlays/dialog.tsx'
 import { toast } from '../../../ui/overlays/toast.tsx'
 import { folderOf, joined, parentOf } from '../list/items.ts'
 import { FolderGlyph } from '../list/thumbnail.tsx'
@@ -14,26 +14,35 @@ import type { DialogProps } from './delete-dialog.tsx'
 import { filesOf, sizeOf } from './files-of.ts'
 import { filesText, reportFailures, useRefresh } from './outcome.ts'
 
-const REDIRECT = '30d'
+const REDIRECTS = Object.entries(FILE_ACTIONS.redirects).map(([value, label]) => ({ value, label }))
 
-/** Chooses a folder, and moves or copies the selection into it. A move can be undone. */
+/** Chooses a folder, and moves or copies files into it. */
 export function MoveDialog({
   items,
   onClose,
   onDone,
+  onShow,
   from,
   isCopy,
-}: DialogProps & { from: string; isCopy: boolean }) {
+  firstRedirect = 'none',
+}: DialogProps & {
+  /** Shows a file: a moved one at once, a copy from its message. Undefined: the message of a move can undo it. */
+  onShow?: (key: string) => void
+  from: string
+  isCopy: boolean
+  /** How long the former URLs are redirected, until the person chooses. */
+  firstRedirect?: keyof typeof FILE_ACTIONS.redirects
+}) {
   const { sluice } = useClient()
   const refresh = useRefresh()
   const [path, setPath] = useState(from)
-  const [hasRedirect, setRedirect] = useState(false)
-  const [isBusy, setBusy] = useState(false)
-  const [failure, setFailure] = useState<string>()
+  const [redirect, setRedirect] = useState<string>(firstRedirect)
   const files = filesText(sizeOf(items).files)
   const to = path.trim().replace(/^\/+|\/+$/g, '')
 
   async function send(): Promise<void> {
+    const problem = problemOf()
+    if (problem !== undefined) throw new Error(problem)
     const selected = await filesOf(sluice, items)
     const place = to === '' ? FILE_ACTIONS.topLevel : to
     if (isCopy) {
@@ -41,13 +50,21 @@ export function MoveDialog({
         selected.map(({ file, below }) => ({ file, to: joined(to, below) })),
       )
       reportFailures(results)
-      const copied = results.filter(({ status }) => status === 'copied').length
-      if (copied > 0) toast.success(FILE_ACTIONS.copied(filesText(copied), place))
-      return
+      const copies = results.flatMap((one) => (one.status === 'copied' ? [one.file] : []))
+      const [copy] = copies
+      if (copy)
+        toast.success(
+          FILE_ACTIONS.copied(filesText(copies.length), place),
+          onShow ? { action: { label: FILE_ACTIONS.show, onSelect: () => onShow(copy.s3PathOriginal) } } : {},
+        )
+      return onDone()
     }
-    const redirect = hasRedirect ? { redirect: REDIRECT } : {}
     const results = await sluice.files.move(
-      selected.map(({ file, below }) => ({ file, to: withId(joined(to, below), file), ...redirect })),
+      selected.map(({ file, below }) => ({
+        file,
+        to: withId(joined(to, below), file),
+        ...(redirect !== 'none' && { redirect }),
+      })),
     )
     reportFailures(results)
     const moved = results.flatMap((one) => (one.status === 'moved' ? [one] : []))
@@ -59,23 +76,12 @@ export function MoveDialog({
       )
       await refresh()
     }
-    if (moved.length > 0) toast.success(FILE_ACTIONS.moved(filesText(moved.length), place), { undo })
-  }
-
-  const submit = async () => {
-    const problem = problemOf()
-    setFailure(problem)
-    if (problem) return
-    setBusy(true)
-    try {
-      await send()
-      onDone()
-      onClose()
-      await refresh()
-    } catch (error) {
-      setFailure(error instanceof Error ? error.message : String(error))
-      setBusy(false)
+    const [first] = moved
+    if (first) {
+      toast.success(FILE_ACTIONS.moved(filesText(moved.length), place), onShow ? {} : { undo })
+      onShow?.(first.file.s3PathOriginal)
     }
+    onDone()
   }
 
   function problemOf(): string | undefined {
@@ -95,23 +101,32 @@ export function MoveDialog({
       title={isCopy ? FILE_ACTIONS.copyTitle(files) : FILE_ACTIONS.moveTitle(files)}
       description={isCopy ? undefined : FILE_ACTIONS.moveText}
       action={isCopy ? FILE_ACTIONS.copy : FILE_ACTIONS.move}
-      isBusy={isBusy}
-      onSubmit={submit}
+      onSubmit={send}
+      fieldOf={() => 'folder'}
     >
-      <Field label={FILE_ACTIONS.destination} hint={FILE_ACTIONS.destinationHint} error={failure}>
-        <Input
-          value={path}
-          maxLength={200}
-          spellCheck={false}
-          autoComplete="off"
-          onChange={(event) => {
-            setPath(event.target.value)
-            setFailure(undefined)
-          }}
-        />
-      </Field>
-      <FolderChoice path={to} onChoose={setPath} />
-      {!isCopy && <Checkbox checked={hasRedirect} onChange={setRedirect} label={FILE_ACTIONS.redirect} />}
+      {(errorAt) => (
+        <>
+          <Field
+            label={FILE_ACTIONS.destination}
+            hint={FILE_ACTIONS.destinationHint}
+            error={errorAt('folder')}
+          >
+            <Input
+              value={path}
+              maxLength={200}
+              spellCheck={false}
+              autoComplete="off"
+              onChange={(event) => setPath(event.target.value)}
+            />
+          </Field>
+          <FolderChoice path={to} onChoose={setPath} />
+          {!isCopy && (
+            <Field label={FILE_ACTIONS.redirect} hint={FILE_ACTIONS.redirectHint}>
+              <Select value={redirect} onChange={setRedirect} options={REDIRECTS} />
+            </Field>
+          )}
+        </>
+      )}
     </FormDialog>
   )
 }

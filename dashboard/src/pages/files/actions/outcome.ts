@@ -13,10 +13,17 @@ export function filesText(count: number): string {
 /** One entry of a report of several files. */
 type Outcome = { status: string; detail?: string }
 
-/** Shows how many files failed, with the reason of the first one. */
+/**
+ * Shows how many files failed, with the reason of the first one.
+ *
+ * @throws the same text if all files failed: the dialog shows it
+ */
 export function reportFailures(results: readonly Outcome[]): void {
   const failed = results.filter(({ status }) => status === 'error')
-  if (failed.length > 0) toast.failure(FILE_ACTIONS.failed(failed.length, failed[0]?.detail ?? ''))
+  if (failed.length === 0) return
+  const text = FILE_ACTIONS.failed(failed.length, failed[0]?.detail ?? '')
+  if (failed.length === results.length) throw new Error(text)
+  toast.failure(text)
 }
 
 /** Loads all lists of files of the client again, and the file whose details are open. */

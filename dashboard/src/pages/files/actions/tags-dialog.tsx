@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { useClient } from '../../../api/session.ts'
 import { COMMON } from '../../../texts/common.ts'
 import { Field, Input } from '../../../ui/forms/field.tsx'
-import { FormDialog } from '../../../ui/overlays/form-dialog.tsx'
+import { FormDialog } from '../../../ui/overlays/dialog.tsx'
 import { toast } from '../../../ui/overlays/toast.tsx'
 import { FILE_ACTIONS } from '../texts.ts'
 import type { DialogProps } from './delete-dialog.tsx'
@@ -18,7 +18,7 @@ const PARALLEL = 6
 const FILES_MAX = 1000
 
 /** Adds tags to all files of the selection, and removes others. */
-export function TagsDialog({ items, onClose }: DialogProps) {
+export function TagsDialog({ items, onClose }: Omit<DialogProps, 'onDone'>) {
   const { client, sluice } = useClient()
   const refresh = useRefresh()
   // Instead of the keys of all items, of which there may be very many.
@@ -27,8 +27,6 @@ export function TagsDialog({ items, onClose }: DialogProps) {
   const [opened] = useState(() => performance.now())
   const [typed, setTyped] = useState('')
   const [removed, setRemoved] = useState<ReadonlySet<string>>(new Set())
-  const [isBusy, setBusy] = useState(false)
-  const [failure, setFailure] = useState<string>()
   const { data: selected, error } = useQuery({
     queryKey: [client.id, 'files', 'selected', opened],
     queryFn: ({ signal }) => filesOf(sluice, items, { signal }),
@@ -36,7 +34,7 @@ export function TagsDialog({ items, onClose }: DialogProps) {
   })
   const tags = [...new Set(selected?.flatMap(({ file }) => file.tags))].sort()
 
-  const submit = async () => {
+  async function change(): Promise<void> {
     if (!selected) return
     const added = typed.split(',').flatMap((tag) => (tag.trim() === '' ? [] : [tag.trim()]))
     const changes = selected.flatMap(({ file }) => {
@@ -45,7 +43,6 @@ export function TagsDialog({ items, onClose }: DialogProps) {
         ? []
         : [{ file, next }]
     })
-    setBusy(true)
     const results: Array<{ status: string; detail?: string }> = []
     const waiting = [...changes]
     const worker = async () => {
@@ -58,15 +55,11 @@ export function TagsDialog({ items, onClose }: DialogProps) {
       }
     }
     await Promise.all(Array.from({ length: PARALLEL }, worker))
-    setBusy(false)
     const done = results.filter(({ status }) => status === 'changed').length
     if (done > 0) toast.success(FILE_ACTIONS.tagged(filesText(done)))
     await refresh()
-    const [first] = results.flatMap(({ detail }) => (detail ? [detail] : []))
     // A tag that is not valid fails for all files: it can be corrected here.
-    if (first !== undefined && done === 0) return setFailure(first)
     reportFailures(results)
-    onClose()
   }
   return (
     <FormDialog
@@ -74,54 +67,56 @@ export function TagsDialog({ items, onClose }: DialogProps) {
       title={FILE_ACTIONS.tagsTitle(filesText(count))}
       size="small"
       action={COMMON.save}
-      isBusy={isBusy || (isPossible && !selected && !error)}
+      isLoading={isPossible && !selected && !error}
       isDisabled={!isPossible || (typed.trim() === '' && removed.size === 0)}
-      onSubmit={submit}
+      onSubmit={change}
+      fieldOf={() => 'added'}
     >
-      <Field
-        label={FILE_ACTIONS.addTags}
-        hint={FILE_ACTIONS.addTagsHint}
-        error={isPossible ? (failure ?? error?.message) : FILE_ACTIONS.tagsTooMany}
-      >
-        <Input
-          value={typed}
-          maxLength={2000}
-          autoComplete="off"
-          onChange={(event) => {
-            setTyped(event.target.value)
-            setFailure(undefined)
-          }}
-        />
-      </Field>
-      {tags.length > 0 && (
-        <fieldset>
-          <legend className="mb-1.5 font-medium text-sm">{FILE_ACTIONS.currentTags}</legend>
-          <div className="flex max-h-40 flex-wrap gap-1.5 overflow-y-auto">
-            {tags.map((tag) => {
-              const isRemoved = removed.has(tag)
-              const Icon = isRemoved ? Plus : X
-              return (
-                <button
-                  key={tag}
-                  type="button"
-                  aria-label={isRemoved ? FILE_ACTIONS.restoreTag(tag) : FILE_ACTIONS.removeTag(tag)}
-                  onClick={() => {
-                    const next = new Set(removed)
-                    if (!next.delete(tag)) next.add(tag)
-                    setRemoved(next)
-                  }}
-                  className={clsx(
-                    'inline-flex h-6 max-w-full items-center gap-1 rounded-full px-2 text-xs',
-                    isRemoved ? 'bg-danger-soft text-danger-ink line-through' : 'bg-hover text-ink',
-                  )}
-                >
-                  <span className="truncate">{tag}</span>
-                  <Icon aria-hidden="true" className="size-3 shrink-0" />
-                </button>
-              )
-            })}
-          </div>
-        </fieldset>
+      {(errorAt) => (
+        <>
+          <Field
+            label={FILE_ACTIONS.addTags}
+            hint={FILE_ACTIONS.addTagsHint}
+            error={isPossible ? (errorAt('added') ?? error?.message) : FILE_ACTIONS.tagsTooMany}
+          >
+            <Input
+              value={typed}
+              maxLength={2000}
+              autoComplete="off"
+              onChange={(event) => setTyped(event.target.value)}
+            />
+          </Field>
+          {tags.length > 0 && (
+            <fieldset>
+              <legend className="mb-1.5 font-medium text-sm">{FILE_ACTIONS.currentTags}</legend>
+              <div className="flex max-h-40 flex-wrap gap-1.5 overflow-y-auto">
+                {tags.map((tag) => {
+                  const isRemoved = removed.has(tag)
+                  const Icon = isRemoved ? Plus : X
+                  return (
+                    <button
+                      key={tag}
+                      type="button"
+                      aria-label={isRemoved ? FILE_ACTIONS.restoreTag(tag) : FILE_ACTIONS.removeTag(tag)}
+                      onClick={() => {
+                        const next = new Set(removed)
+                        if (!next.delete(tag)) next.add(tag)
+                        setRemoved(next)
+                      }}
+                      className={clsx(
+                        'inline-flex h-6 max-w-full items-center gap-1 rounded-full px-2 text-xs',
+                        isRemoved ? 'bg-danger-soft text-danger-ink line-through' : 'bg-hover text-ink',
+                      )}
+                    >
+                      <span className="truncate">{tag}</span>
+                      <Icon aria-hidden="true" className="size-3 shrink-0" />
+                    </button>
+                  )
+                })}
+              </div>
+            </fieldset>
+          )}
+        </>
       )}
     </FormDialog>
   )

@@ -9,6 +9,7 @@ import type { Selection } from '../list/selection.ts'
 import type { Items } from '../list/sparse.ts'
 import { FILE_ACTIONS } from '../texts.ts'
 import type { Action } from './dialogs.tsx'
+import { useRefresh } from './outcome.ts'
 
 const ActionDialog = lazy(async () => ({ default: (await import('./dialogs.tsx')).ActionDialog }))
 
@@ -35,6 +36,7 @@ export function useActions({
   onOpen: (item: Item) => void
 }): Actions {
   const mayChange = useMay('editor')
+  const refresh = useRefresh()
   const [opened, setOpened] = useState<Action>()
   const { ids } = selection
   // A page has 100,000 items at times, and renders more often than the selection changes.
@@ -100,7 +102,10 @@ export function useActions({
           items={items}
           from={folder}
           onClose={() => setOpened(undefined)}
-          onDone={selection.clear}
+          onDone={() => {
+            selection.clear()
+            void refresh()
+          }}
         />
       </Suspense>
     ),

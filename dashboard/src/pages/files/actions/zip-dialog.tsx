@@ -4,7 +4,7 @@ import { useClient } from '../../../api/session.ts'
 import { Segmented } from '../../../ui/forms/choices.tsx'
 import { Field, Input } from '../../../ui/forms/field.tsx'
 import { Select } from '../../../ui/forms/select.tsx'
-import { FormDialog } from '../../../ui/overlays/form-dialog.tsx'
+import { FormDialog } from '../../../ui/overlays/dialog.tsx'
 import { FILE_ACTIONS } from '../texts.ts'
 import type { DialogProps } from './delete-dialog.tsx'
 import { filesOf, type SelectedFile, sizeOf } from './files-of.ts'
@@ -24,13 +24,12 @@ export function ZipDialog({ items, onClose }: Omit<DialogProps, 'onDone'>) {
   const [images, setImages] = useState<'originals' | 'transformed'>('originals')
   const [width, setWidth] = useState('1600')
   const [format, setFormat] = useState<(typeof FORMATS)[number]>('same')
-  const [isBusy, setBusy] = useState(false)
-  const [failure, setFailure] = useState<string>()
-
   const ended = useRef<AbortController>(undefined)
   useEffect(() => () => ended.current?.abort(), [])
 
-  async function download(signal: AbortSignal): Promise<void> {
+  async function download(): Promise<void> {
+    ended.current = new AbortController()
+    const { signal } = ended.current
     const files = await filesOf(sluice, items, { most: FILES_MAX, signal })
     if (files.length > FILES_MAX) throw new Error(FILE_ACTIONS.zipTooMany)
     const isChanged = ({ file }: SelectedFile) => images === 'transformed' && file.mimeType === 'image'
@@ -48,78 +47,74 @@ export function ZipDialog({ items, onClose }: Omit<DialogProps, 'onDone'>) {
     save(await response.blob(), `${archiveName.trim().replace(/\.zip$/i, '') || 'archive'}.zip`)
   }
 
-  const submit = async () => {
-    setBusy(true)
-    setFailure(undefined)
-    ended.current = new AbortController()
-    const { signal } = ended.current
-    try {
-      await download(signal)
-      onClose()
-    } catch (error) {
-      if (signal.aborted) return
-      setFailure(error instanceof Error ? error.message : String(error))
-      setBusy(false)
-    }
-  }
   const { files } = sizeOf(items)
   return (
     <FormDialog
       onClose={onClose}
       title={FILE_ACTIONS.zipTitle(filesText(files))}
       action={FILE_ACTIONS.download}
-      isBusy={isBusy}
-      // It may take minutes.
-      isModalOnly={false}
+      isClosable
       isDisabled={files > FILES_MAX}
-      onSubmit={submit}
+      onSubmit={download}
+      fieldOf={() => 'name'}
     >
-      <Field label={FILE_ACTIONS.zipName} error={files > FILES_MAX ? FILE_ACTIONS.zipTooMany : failure}>
-        <Input value={archiveName} maxLength={100} onChange={(event) => setArchiveName(event.target.value)} />
-      </Field>
-      <Field label={FILE_ACTIONS.zipNames}>
-        <Select
-          value={names}
-          onChange={setNames}
-          options={(['original', 'folders', 'numbered'] as const).map((value) => ({
-            value,
-            ...FILE_ACTIONS.zipNamesOf[value],
-          }))}
-        />
-      </Field>
-      <div className="flex flex-col items-start gap-1.5">
-        <span aria-hidden="true" className="font-medium text-sm">
-          {FILE_ACTIONS.zipImages}
-        </span>
-        <Segmented
-          label={FILE_ACTIONS.zipImages}
-          value={images}
-          onChange={setImages}
-          options={[
-            { value: 'originals', label: FILE_ACTIONS.zipOriginals },
-            { value: 'transformed', label: FILE_ACTIONS.zipTransformed },
-          ]}
-        />
-      </div>
-      {images === 'transformed' && (
-        <div className="grid gap-3 sm:grid-cols-2">
-          <Field label={FILE_ACTIONS.zipWidth} hint={FILE_ACTIONS.pixels}>
+      {(errorAt) => (
+        <>
+          <Field
+            label={FILE_ACTIONS.zipName}
+            error={files > FILES_MAX ? FILE_ACTIONS.zipTooMany : errorAt('name')}
+          >
             <Input
-              type="number"
-              min={1}
-              max={5000}
-              value={width}
-              onChange={(event) => setWidth(event.target.value)}
+              value={archiveName}
+              maxLength={100}
+              onChange={(event) => setArchiveName(event.target.value)}
             />
           </Field>
-          <Field label={FILE_ACTIONS.zipFormat}>
+          <Field label={FILE_ACTIONS.zipNames}>
             <Select
-              value={format}
-              onChange={setFormat}
-              options={FORMATS.map((value) => ({ value, label: FILE_ACTIONS.zipFormats[value] }))}
+              value={names}
+              onChange={setNames}
+              options={(['original', 'folders', 'numbered'] as const).map((value) => ({
+                value,
+                ...FILE_ACTIONS.zipNamesOf[value],
+              }))}
             />
           </Field>
-        </div>
+          <div className="flex flex-col items-start gap-1.5">
+            <span aria-hidden="true" className="font-medium text-sm">
+              {FILE_ACTIONS.zipImages}
+            </span>
+            <Segmented
+              label={FILE_ACTIONS.zipImages}
+              value={images}
+              onChange={setImages}
+              options={[
+                { value: 'originals', label: FILE_ACTIONS.zipOriginals },
+                { value: 'transformed', label: FILE_ACTIONS.zipTransformed },
+              ]}
+            />
+          </div>
+          {images === 'transformed' && (
+            <div className="grid gap-3 sm:grid-cols-2">
+              <Field label={FILE_ACTIONS.zipWidth} hint={FILE_ACTIONS.pixels}>
+                <Input
+                  type="number"
+                  min={1}
+                  max={5000}
+                  value={width}
+                  onChange={(event) => setWidth(event.target.value)}
+                />
+              </Field>
+              <Field label={FILE_ACTIONS.zipFormat}>
+                <Select
+                  value={format}
+                  onChange={setFormat}
+                  options={FORMATS.map((value) => ({ value, label: FILE_ACTIONS.zipFormats[value] }))}
+                />
+              </Field>
+            </div>
+          )}
+        </>
       )}
     </FormDialog>
   )

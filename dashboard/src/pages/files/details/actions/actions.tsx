@@ -1,3 +1,4 @@
+import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Copy, Download, Ellipsis, FolderInput, Link2, Pencil, SlidersHorizontal, Trash2 } from 'lucide-react'
 import type { FileWithDerivatives } from '../../../../../../client/index.ts'
@@ -6,10 +7,12 @@ import { useClient, useMay } from '../../../../api/session.ts'
 import { Button, IconButton } from '../../../../ui/button.tsx'
 import { CopyButton } from '../../../../ui/copy-button.tsx'
 import { Menu } from '../../../../ui/overlays/menu.tsx'
+import { MoveDialog } from '../../actions/move-dialog.tsx'
+import { fileItem, folderOf } from '../../list/items.ts'
 import { useDelivery } from '../data/delivery.ts'
+import { useFileCache } from '../data/file.ts'
 import { DETAILS } from '../texts.ts'
-import { DeleteDialog } from './delete-dialog.tsx'
-import { MoveDialog } from './move-dialog.tsx'
+import { Deletion } from './deletion.tsx'
 import { RenameDialog } from './rename-dialog.tsx'
 
 /** The dialog that is open. */
@@ -34,6 +37,7 @@ export function Actions({
   const { client } = useClient()
   const mayEdit = useMay('editor')
   const navigate = useNavigate()
+  const cache = useFileCache(useQueryClient())
   const { urls } = useDelivery(file, ['download'])
   const isTransformable =
     ['image', 'video', 'audio'].includes(file.mimeType) || isDrawn(file) || isOffice(file)
@@ -91,9 +95,20 @@ export function Actions({
       )}
       {mayEdit && dialog === 'rename' && <RenameDialog file={file} onClose={close} />}
       {mayEdit && (dialog === 'move' || dialog === 'copy') && (
-        <MoveDialog file={file} action={dialog} onClose={close} onShow={onShow} />
+        <MoveDialog
+          items={[fileItem(file)]}
+          from={folderOf(file.s3PathOriginal)}
+          isCopy={dialog === 'copy'}
+          firstRedirect="30d"
+          onClose={close}
+          onShow={onShow}
+          onDone={() => {
+            if (dialog === 'move') cache.removed(file.s3PathOriginal)
+            cache.added()
+          }}
+        />
       )}
-      {mayEdit && dialog === 'delete' && <DeleteDialog file={file} onClose={close} onDeleted={onDeleted} />}
+      {mayEdit && dialog === 'delete' && <Deletion file={file} onClose={close} onDeleted={onDeleted} />}
     </>
   )
 }

@@ -1,9 +1,9 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { FileWithDerivatives } from '../../../../../../client/index.ts'
 import { useClient } from '../../../../api/session.ts'
 import { Field, Input } from '../../../../ui/forms/field.tsx'
-import { FormDialog } from '../../../../ui/overlays/form-dialog.tsx'
+import { FormDialog } from '../../../../ui/overlays/dialog.tsx'
 import { useFileCache } from '../data/file.ts'
 import { DETAILS } from '../texts.ts'
 
@@ -12,33 +12,28 @@ export function RenameDialog({ file, onClose }: { file: FileWithDerivatives; onC
   const { sluice } = useClient()
   const cache = useFileCache(useQueryClient())
   const [name, setName] = useState(file.originalName)
-  const { mutate, error, isPending } = useMutation({
-    mutationFn: () => sluice.files.update(file, { originalName: name }),
-    onSuccess(changed) {
-      cache.changed(changed)
-      onClose()
-    },
-  })
   return (
     <FormDialog
       onClose={onClose}
       title={DETAILS.renameTitle}
       size="small"
       action={DETAILS.renameAction}
-      isBusy={isPending}
-      onSubmit={() => mutate()}
+      onSubmit={async () => cache.changed(await sluice.files.update(file, { originalName: name }))}
+      fieldOf={() => 'name'}
     >
-      <Field label={DETAILS.name} hint={DETAILS.nameHint} error={error?.message}>
-        <Input
-          autoFocus
-          value={name}
-          required
-          maxLength={255}
-          onChange={({ target }) => setName(target.value)}
-          // As in file managers: the ending stays.
-          onFocus={({ target }) => target.setSelectionRange(0, endOfStem(target.value))}
-        />
-      </Field>
+      {(errorAt) => (
+        <Field label={DETAILS.name} hint={DETAILS.nameHint} error={errorAt('name')}>
+          <Input
+            autoFocus
+            value={name}
+            required
+            maxLength={255}
+            onChange={({ target }) => setName(target.value)}
+            // As in file managers: the ending stays.
+            onFocus={({ target }) => target.setSelectionRange(0, endOfStem(target.value))}
+          />
+        </Field>
+      )}
     </FormDialog>
   )
 }

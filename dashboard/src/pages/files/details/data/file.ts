@@ -37,11 +37,6 @@ async function requestInfo(
   return json
 }
 
-/** The folder of a file, empty at the top level: a key is `[folder/]<type>/<format>/<sourceName>`. */
-export function folderOf({ s3PathOriginal }: Pick<ListedFile, 's3PathOriginal'>): string {
-  return s3PathOriginal.split('/').slice(0, -3).join('/')
-}
-
 /** The lists of files in the cache: pages, or pages of an endless list. */
 interface CachedList {
   files?: ListedFile[]

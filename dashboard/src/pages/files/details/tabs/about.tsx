@@ -6,7 +6,8 @@ import { Badge } from '../../../../ui/badge.tsx'
 import { CopyField } from '../../../../ui/copy-button.tsx'
 import { formatAgo, formatBytes, formatNumber, formatTime } from '../../../../ui/format.ts'
 import { Notice } from '../../../../ui/states.tsx'
-import { folderOf, infoQuery } from '../data/file.ts'
+import { folderOf } from '../../list/items.ts'
+import { infoQuery } from '../data/file.ts'
 import { formatSeconds } from '../preview/time.ts'
 import { DETAILS } from '../texts.ts'
 import { Exif } from './exif.tsx'
@@ -18,7 +19,7 @@ export function About({ file }: { file: FileWithDerivatives }) {
   const { data: info, error } = useQuery(infoQuery(chosen, file))
   // Many books have no cover. The preview says so.
   const problem = info?.problem?.code === 'no_cover' ? undefined : info?.problem
-  const folder = folderOf(file)
+  const folder = folderOf(file.s3PathOriginal)
   const record: Row[] = [
     [DETAILS.type, file.mediaType],
     [
