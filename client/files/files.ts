@@ -12,8 +12,8 @@ import type {
 import { type Api, type CallOptions, encodedPath } from '../http/request.ts'
 import { type FileRef, pathOf } from '../records.ts'
 import type { UploadOptions } from '../upload/options.ts'
-import type { RemoteFile, UploadSource } from '../upload/source.ts'
-import { uploadFile } from '../upload/upload.ts'
+import type { FileIdentity, RemoteFile, UploadSource } from '../upload/source.ts'
+import { type DiscardOptions, discardUpload, uploadFile } from '../upload/upload.ts'
 import { type FileReport, type ManyOptions, removeMany, restoreMany, type Selection } from './batch.ts'
 import { type CopyItem, copyFiles, type MoveItem, moveFiles } from './copies.ts'
 import { type ListOptions, listAll, listPage } from './list.ts'
@@ -26,6 +26,11 @@ export interface Files {
    * in chunks, which resume after an interruption.
    */
   upload(file: UploadSource | RemoteFile | URL, options?: UploadOptions): Promise<FileRecord>
+  /**
+   * Deletes the bytes of an unfinished upload, which could resume. Abort it first. Does nothing without such an upload, and never throws
+   * for a failed request: the upload expires by itself.
+   */
+  discardUpload(file: FileIdentity, options?: DiscardOptions): Promise<void>
   /** All files that fit, page by page as they are needed: `for await (const file of files.list({ prefix: 'shop' }))`. */
   list(options?: ListOptions): AsyncIterableIterator<ListedFile>
   /** One page of a list. */
@@ -54,6 +59,7 @@ export function createFiles(api: Api): Files {
   const path = (file: FileRef, suffix = '') => `/v1/files/${encodedPath(pathOf(file))}${suffix}`
   return {
     upload: (file, options = {}) => uploadFile(api, file, options),
+    discardUpload: (file, options = {}) => discardUpload(api, file, options),
     list: (options) => listAll(api, options),
     page: (options) => listPage(api, options),
     get: (file, { signal } = {}) => api.json({ path: path(file), signal }),

@@ -88,6 +88,11 @@ export function retryAfterSeconds(header: string | null, now = Date.now()): numb
   return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - now) / 1000))
 }
 
+/** Whether the service has refused a request for now, and states when to send it again. */
+export function isBusy({ status, retryAfter }: SluiceError): boolean {
+  return (status === 429 || status === 503) && retryAfter !== undefined
+}
+
 function problemIn(text: string): ProblemMembers | undefined {
   try {
     const value: unknown = JSON.parse(text)

@@ -47,8 +47,8 @@ export interface ApiRequest extends CallOptions {
   isAnonymous?: boolean
   /** Receives the number of sent bytes of the body. Only browsers report it before the end. */
   onSent?: ((bytes: number) => void) | undefined
-  /** Whether to retry. Default: true. */
-  retries?: boolean
+  /** Whether to retry. `lost`: after a lost connection, but not when the service is busy. Default: true. */
+  retries?: boolean | 'lost'
 }
 
 /** Sends requests to one service. */
@@ -61,7 +61,8 @@ export interface Api {
   seesProgress: boolean
   /** The whole URL of a path. */
   urlOf(path: string): string
-  baseUrl: string
+  /** Names the service, and the client of a session. */
+  scope: string
 }
 
 const TIMEOUT_MS = 60_000
@@ -129,6 +130,9 @@ export function createApi({
       withRetries(async () => read(await attempt(request, inner)), {
         isIdempotent,
         limitMs,
+        // A large file may take longer than the limit.
+        limitFrom: kind === 'call' ? 'start' : 'failure',
+        isBusyFinal: retries === 'lost',
         signal: inner,
       }).catch((error: unknown) => {
         // fetch and the body of a response fail with errors of their own when they are aborted.
@@ -141,7 +145,7 @@ export function createApi({
   }
 
   return {
-    baseUrl,
+    scope: session?.clientId === undefined ? baseUrl : `${baseUrl} ${session.clientId}`,
     seesProgress: !givenFetch && !!browserXhr(),
     urlOf,
     send: (request) => send(request) as Promise<Response>,
@@ -149,9 +153,9 @@ export function createApi({
   }
 }
 
-/** Browsers create random ids for pages with HTTPS only. */
 function executedOnce(request: ApiRequest): ApiRequest {
-  const key = globalThis.crypto?.randomUUID?.()
+  // Not `randomUUID`, which browsers have for pages with HTTPS only.
+  const key = globalThis.crypto?.getRandomValues(new Uint32Array(4)).join('-')
   if (key === undefined) return request
   return { ...request, headers: { ...request.headers, 'Idempotency-Key': key }, isIdempotent: true }
 }

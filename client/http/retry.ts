@@ -1,12 +1,16 @@
-import { SluiceError } from './problem.ts'
+import { isBusy, SluiceError } from './problem.ts'
 import { wait } from './wait.ts'
 
 /** When a failed request is sent again. */
 export interface RetryOptions {
   /** Whether the request has the same effect when it is received twice. */
   isIdempotent: boolean
-  /** No attempt begins later than this after the first one. 0: no retries. */
+  /** No attempt begins later than this after the start, or after the first failure. 0: no retries. */
   limitMs: number
+  /** Default: `start`. */
+  limitFrom?: 'start' | 'failure'
+  /** Whether a 429 or 503 with `Retry-After` is the error of the call. Default: false. */
+  isBusyFinal?: boolean
   signal?: AbortSignal | undefined
   /** Milliseconds of a clock that never goes back. */
   now?: () => number
@@ -28,18 +32,25 @@ export async function withRetries<T>(
   {
     isIdempotent,
     limitMs,
+    limitFrom,
+    isBusyFinal = false,
     signal,
     now = () => performance.now(),
     pause = wait,
     random = Math.random,
   }: RetryOptions,
 ): Promise<T> {
-  const until = now() + limitMs
+  let until = limitFrom === 'failure' ? undefined : now() + limitMs
   for (let failures = 0; ; failures += 1) {
     try {
       return await attempt()
     } catch (error) {
-      const delayMs = retryDelayMs(error, { isIdempotent, backoffMs: backoffMs(failures, random) })
+      until ??= now() + limitMs
+      const delayMs = retryDelayMs(error, {
+        isIdempotent,
+        isBusyFinal,
+        backoffMs: backoffMs(failures, random),
+      })
       if (delayMs === undefined || now() + delayMs > until) throw error
       await pause(delayMs, signal)
     }
@@ -54,13 +65,18 @@ export function backoffMs(failures: number, random = Math.random): number {
 /** Undefined: the request must not be repeated. */
 function retryDelayMs(
   error: unknown,
-  { isIdempotent, backoffMs }: { isIdempotent: boolean; backoffMs: number },
+  {
+    isIdempotent,
+    isBusyFinal,
+    backoffMs,
+  }: Pick<Required<RetryOptions>, 'isIdempotent' | 'isBusyFinal'> & { backoffMs: number },
 ): number | undefined {
   if (!(error instanceof SluiceError)) return undefined
   const { status, retryAfter, problem, code } = error
+  if (isBusyFinal && isBusy(error)) return undefined
   // At least the backoff: "Retry-After: 0" must not become a busy loop.
-  const isBusy = status === 429 || status === 503 || code === 'request_conflict'
-  if (isBusy && retryAfter !== undefined) return Math.max(1000 * retryAfter, backoffMs)
+  if (retryAfter !== undefined && (isBusy(error) || code === 'request_conflict'))
+    return Math.max(1000 * retryAfter, backoffMs)
   const isTransient = code === 'network' || (!problem && [502, 503, 504].includes(status))
   return isTransient && isIdempotent ? backoffMs : undefined
 }

@@ -18,7 +18,10 @@ export interface TransferOptions extends CallOptions {
   direct?: boolean | undefined
   /** The size of one request of a resumable upload to the service, in bytes. Default: 8 MiB. */
   chunkBytes?: number
-  /** Whether a 429 or 503 before the first byte is retried after its `Retry-After`. Default: true. Only for uploads by link. */
+  /**
+   * Whether the upload waits when the service is busy. False: it fails with a 429 or 503 that has `retryAfter`, and a later upload of
+   * the same file resumes. Default: true.
+   */
   retries?: boolean
   /**
    * Where to store the URLs of unfinished uploads, so that the same file resumes after a reload of the page. Default: localStorage

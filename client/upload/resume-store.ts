@@ -12,17 +12,31 @@ interface WebStorage {
 }
 
 const PREFIX = 'sluice-upload:'
+// By default, the service deletes unfinished uploads after a day (RESUMABLE_UPLOAD_TTL_SECONDS).
+const LIFETIME_MS = 7 * 24 * 3_600_000
 
-/** The localStorage of a browser. Undefined where there is no usable one. */
+/** The localStorage of a browser, for a week. Undefined where there is no usable one. */
 export function browserStore(): ResumeStore | undefined {
   const storage = webStorage()
   if (!storage) return undefined
   return {
-    get: (key) => storage.getItem(PREFIX + key) ?? undefined,
+    // After the time at which it was stored.
+    get: (key) => storage.getItem(PREFIX + key)?.replace(/^\d+ /, ''),
     // A full storage must not fail the upload.
-    set: (key, url) => quietly(() => storage.setItem(PREFIX + key, url)),
+    set: (key, url) =>
+      quietly(() => {
+        removeOld(storage)
+        storage.setItem(PREFIX + key, `${Date.now()} ${url}`)
+      }),
     delete: (key) => storage.removeItem(PREFIX + key),
   }
+}
+
+/** Removes the names of files whose uploads were never continued. */
+function removeOld(storage: WebStorage): void {
+  for (const key of Object.keys(storage))
+    if (key.startsWith(PREFIX) && Number.parseInt(storage.getItem(key) ?? '', 10) < Date.now() - LIFETIME_MS)
+      storage.removeItem(key)
 }
 
 /** Only in pages: Node has a localStorage of its own, which is one for all programs of a folder. */

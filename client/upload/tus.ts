@@ -1,5 +1,5 @@
 import type { FileRecord } from '../generated/api.ts'
-import { SluiceError } from '../http/problem.ts'
+import { isBusy, SluiceError } from '../http/problem.ts'
 import type { UploadProgress } from '../http/progress.ts'
 import type { Api } from '../http/request.ts'
 import { backoffMs } from '../http/retry.ts'
@@ -24,7 +24,7 @@ export interface TusUpload {
   resume: ResumeEntry | undefined
   onProgress: ((progress: UploadProgress) => void) | undefined
   signal: AbortSignal | undefined
-  /** Whether its creation is retried. Default: true. */
+  /** Whether it waits as long as a busy service requests, which an upload without `resume` always does. Default: true. */
   retries?: boolean
 }
 
@@ -124,7 +124,7 @@ async function create({
     isAnonymous: isLink,
     // A second upload without bytes expires by itself. But it would take a use of a link.
     isIdempotent: !isLink,
-    retries,
+    retries: retries || 'lost',
     signal,
   })
   const location = response.headers.get('Location')
@@ -136,7 +136,7 @@ async function create({
 
 /** Sends all bytes that are missing. */
 async function transfer(upload: TusUpload, { url, isLink }: Created): Promise<FileRecord> {
-  const { api, source, chunkBytes, onProgress, signal } = upload
+  const { api, source, chunkBytes, onProgress, signal, resume, retries = true } = upload
   const common = { path: url, isAnonymous: isLink, signal, retries: false }
   const report = (sentBytes: number) => onProgress?.({ sentBytes, totalBytes: source.size })
   let state: State | undefined
@@ -174,6 +174,8 @@ async function transfer(upload: TusUpload, { url, isLink }: Created): Promise<Fi
       progressAt = performance.now()
     } catch (error) {
       if (!(error instanceof SluiceError) || !isTransient(error)) throw error
+      // The caller can resume it.
+      if (resume && !retries && isBusy(error)) throw error
       // Part of a chunk that was interrupted may have arrived.
       if (state && state.offset > reachedBytes) {
         reachedBytes = state.offset

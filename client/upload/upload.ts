@@ -5,8 +5,11 @@ import { completeAfterTus } from './complete.ts'
 import { CHUNK_BYTES, RESUMABLE_FROM_BYTES, type UploadOptions } from './options.ts'
 import { browserStore } from './resume-store.ts'
 import { uploadForm, uploadRaw } from './small.ts'
-import { openSource, type RemoteFile, type UploadSource } from './source.ts'
-import { type ResumeEntry, uploadByTus } from './tus.ts'
+import { type FileIdentity, fingerprintOf, openSource, type RemoteFile, type UploadSource } from './source.ts'
+import { discardUnfinished, type ResumeEntry, uploadByTus } from './tus.ts'
+
+/** Which unfinished upload of a file is deleted. */
+export type DiscardOptions = Pick<UploadOptions, 'folder' | 'resume'>
 
 /**
  * Uploads a file with a secret: as the body of one request, as a form when it has other options, or as a resumable
@@ -19,12 +22,12 @@ export async function uploadFile(
 ): Promise<FileRecord> {
   const remote = remoteUrl(file)
   if (remote !== undefined) return uploadRemote(api, remote, options)
-  const { folder, signal, onProgress, resumableFromBytes = RESUMABLE_FROM_BYTES } = options
+  const { folder, signal, onProgress, resumableFromBytes = RESUMABLE_FROM_BYTES, retries = true } = options
   const source = await openSource(file as UploadSource, options.name)
   try {
     const isLarge = (source.size ?? -1) >= resumableFromBytes
-    const resume = resumeOf(options, source.fingerprint, `${api.baseUrl} ${folder ?? ''}`)
-    const transfer = { api, source, resume, onProgress, signal }
+    const resume = entryOf(api, options, source.fingerprint)
+    const transfer = { api, source, resume, onProgress, signal, retries }
     if (isLarge) {
       // Loaded on first use: most pages never need it. A deployment may have removed it since the page was opened.
       const loaded = await import('./direct/direct.ts').catch(() => {})
@@ -44,19 +47,34 @@ export async function uploadFile(
     }
     const common = { api, bytes: first.bytes, onProgress }
     const fields = fieldsOf(options)
-    const query = { path: folder }
+    const request = {
+      query: { path: folder },
+      once: true,
+      retries: retries || ('lost' as const),
+      signal,
+    }
     if (Object.keys(fields).length > 0)
       return await uploadForm({
         ...common,
         name: source.name || 'file',
         fields,
-        request: { method: 'POST', path: '/v1/upload', query, once: true, signal },
+        request: { ...request, method: 'POST', path: '/v1/upload' },
       })
     const path = `/v1/upload/${encodeURIComponent(source.name || 'file')}`
-    return await uploadRaw({ ...common, request: { method: 'PUT', path, query, once: true, signal } })
+    return await uploadRaw({ ...common, request: { ...request, method: 'PUT', path } })
   } finally {
     await source.close()
   }
+}
+
+/** Deletes the bytes of an unfinished upload, as {@link Files.discardUpload} describes. */
+export async function discardUpload(api: Api, file: FileIdentity, options: DiscardOptions): Promise<void> {
+  const entry = entryOf(api, options, fingerprintOf(file))
+  if (entry) await discardUnfinished(api, entry)
+}
+
+function entryOf(api: Api, options: DiscardOptions, fingerprint: string | undefined) {
+  return resumeOf(options, fingerprint, `${api.scope} ${options.folder ?? ''}`)
 }
 
 /** Where an upload is stored to be resumed. Undefined when it cannot be recognised again. */
@@ -77,12 +95,13 @@ function remoteUrl(file: UploadSource | RemoteFile | URL): string | undefined {
 }
 
 async function uploadRemote(api: Api, url: string, options: UploadOptions): Promise<FileRecord> {
-  const { name, folder: path, info, tags, metadata, focalPoint, transforms, signal } = options
+  const { name, folder: path, info, tags, metadata, focalPoint, transforms, signal, retries = true } = options
   const [record] = await api.json<[FileRecord]>({
     method: 'POST',
     path: '/v1/upload/url',
     kind: 'transfer',
     once: true,
+    retries: retries || 'lost',
     json: { url, name, path, info, tags, metadata, focalPoint, transforms: transforms?.map(queryOf) },
     signal,
   })

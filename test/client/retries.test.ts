@@ -1,11 +1,19 @@
 import { expect } from 'chai'
 import { retryAfterSeconds } from '../../client/http/problem.ts'
-import { withRetries } from '../../client/http/retry.ts'
+import { type RetryOptions, withRetries } from '../../client/http/retry.ts'
 import { createClient, SluiceError } from '../../client/index.ts'
 import { rejection } from '../support/rejection.ts'
 
 /** Attempts that fail with these errors, then succeed. Time passes only in pauses. */
-async function tried(errors: readonly unknown[], { isIdempotent = true, limitMs = 60_000, stepMs = 0 } = {}) {
+async function tried(
+  errors: readonly unknown[],
+  {
+    isIdempotent = true,
+    limitMs = 60_000,
+    stepMs = 0,
+    ...more
+  }: Partial<RetryOptions> & { stepMs?: number } = {},
+) {
   const pauses: number[] = []
   let attempts = 0
   let time = 0
@@ -18,6 +26,7 @@ async function tried(errors: readonly unknown[], { isIdempotent = true, limitMs 
       return 'done'
     },
     {
+      ...more,
       isIdempotent,
       limitMs,
       now: () => time,
@@ -55,6 +64,20 @@ describe('retries of the client library', () => {
     const error = failed({ status: 503, retryAfter: 40 })
     expect(await tried(Array(9).fill(error))).to.deep.equal({ result: error, attempts: 2, pauses: [40_000] })
     expect(await tried([error], { limitMs: 0 })).to.deep.equal({ result: error, attempts: 1, pauses: [] })
+  })
+
+  it('have the whole time after the first failure of a long transfer', async () => {
+    const lost = failed({ code: 'network' })
+    const long = { limitMs: 1000, stepMs: 5000 }
+    expect(await tried([lost], long)).to.include({ result: lost, attempts: 1 })
+    expect(await tried([lost], { ...long, limitFrom: 'failure' })).to.include({ result: 'done', attempts: 2 })
+    expect(await tried([lost, lost], { ...long, limitFrom: 'failure' })).to.include({ attempts: 2 })
+  })
+
+  it('are left to a caller that waits for a busy service', async () => {
+    const busy = failed({ status: 429, retryAfter: 1, problem })
+    expect(await tried([busy], { isBusyFinal: true })).to.include({ result: busy, attempts: 1 })
+    expect(await tried([failed({ code: 'network' })], { isBusyFinal: true })).to.include({ attempts: 2 })
   })
 
   const cases: [title: string, error: unknown, ifIdempotent: number, otherwise: number][] = [

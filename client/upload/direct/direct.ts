@@ -19,7 +19,7 @@ export interface BucketUpload extends PartsUpload {
   /** Returns the signed link that authorizes the upload, in place of the secret. Not called for a resume. */
   link?: () => Promise<string>
   resume: ResumeEntry | undefined
-  /** Whether its beginning is retried. Default: true. */
+  /** Whether its beginning waits when the service is busy. Default: true. */
   retries?: boolean
 }
 
@@ -119,7 +119,7 @@ async function begin({
       isAnonymous: target !== undefined,
       // A second upload without bytes expires by itself. But it would take a use of a link.
       isIdempotent: target === undefined,
-      retries,
+      retries: retries || 'lost',
       json: {
         name: source.name || 'file',
         size: source.size,

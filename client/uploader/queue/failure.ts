@@ -1,4 +1,4 @@
-import { SluiceError } from '../../http/problem.ts'
+import { isBusy, SluiceError } from '../../http/problem.ts'
 import type { UploadItem } from './item.ts'
 
 // A longer wait is an error, which the user can retry.
@@ -13,9 +13,10 @@ export function isRetryable({ status, file, error }: UploadItem): boolean {
 }
 
 /** When a queue retries by itself, in milliseconds since 1970. Undefined: the user decides. */
-export function retryAtOf({ retryAfter, status, code }: SluiceError, now = Date.now()): number | undefined {
-  const isBusy = status === 429 || status === 503 || code === 'link_busy'
-  if (!isBusy || retryAfter === undefined || retryAfter > RETRY_MAX_SECONDS) return undefined
+export function retryAtOf(error: SluiceError, now = Date.now()): number | undefined {
+  const { retryAfter, code } = error
+  const isLater = isBusy(error) || code === 'link_busy'
+  if (!isLater || retryAfter === undefined || retryAfter > RETRY_MAX_SECONDS) return undefined
   // A second at least: "Retry-After: 0" must not become a busy loop.
   return now + 1000 * Math.max(1, retryAfter)
 }

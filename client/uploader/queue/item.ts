@@ -65,11 +65,13 @@ export function isActive({ status }: UploadItem): boolean {
   return status === 'uploading' || status === 'waiting'
 }
 
+/** What a page knows of a file; without a size for what has no bytes here. */
+interface KnownFile extends Pick<UploadItem, 'name' | 'lastModified'> {
+  size: number | undefined
+}
+
 /** Whether two files are the same, as far as a page can know. */
-export function isSameFile(
-  one: Pick<UploadItem, 'name' | 'size' | 'lastModified'>,
-  other: Pick<UploadItem, 'name' | 'size' | 'lastModified'>,
-): boolean {
+export function isSameFile(one: KnownFile, other: KnownFile): boolean {
   return one.name === other.name && one.size === other.size && one.lastModified === other.lastModified
 }
 
@@ -97,7 +99,7 @@ export function newItem({
 }
 
 /** Unique among the pages of a browser. `crypto.randomUUID` exists only in secure contexts. */
-function newId(): string {
+export function newId(): string {
   return [Date.now(), Math.random(), Math.random()]
     .map((part) => part.toString(36).replace('0.', ''))
     .join('')

@@ -1,8 +1,10 @@
 import type { UploadItem } from './item.ts'
 
+/** What is stored of a file without its bytes. */
+export type UploadIdentity = Pick<UploadItem, 'id' | 'name' | 'size' | 'type' | 'lastModified' | 'folder'>
+
 /** An unfinished upload. */
-export interface StoredUpload
-  extends Pick<UploadItem, 'id' | 'name' | 'size' | 'type' | 'lastModified' | 'folder'> {
+export interface StoredUpload extends UploadIdentity {
   /** Undefined for a file that is too large to be stored. */
   file: File | undefined
   isPaused: boolean
@@ -22,7 +24,7 @@ export interface UploadMemory {
 
 /** What is stored of a file. */
 export function storedOf(
-  { id, name, size, type, lastModified, folder }: UploadItem,
+  { id, name, size, type, lastModified, folder }: UploadIdentity,
   file: File,
 ): StoredUpload {
   return { id, name, size, type, lastModified, folder, file, isPaused: false, storedAt: Date.now() }

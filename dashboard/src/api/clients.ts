@@ -17,7 +17,7 @@ export function libraryFor(clientId = ''): SluiceClient {
 /** The client library without a client, for sessions, members, clients and the whole installation. */
 export const installation: SluiceClient = libraryFor()
 
-/** The headers of requests that the client library does not send, for example of tus. They need `waitForSignIn` after a 401. */
+/** The headers of requests that the client library does not send. They need `waitForSignIn` after a 401. */
 export function headersFor(clientId: string): Record<string, string> {
   return sessionHeaders({ clientId })
 }

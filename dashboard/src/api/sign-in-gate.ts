@@ -17,8 +17,7 @@ function settle(each: (one: Waiting) => void): void {
 }
 
 /**
- * Waits until the member has signed in again. The layout shows its dialog over the page as long as a call waits. Uploads by
- * another library call it after a 401, and then continue.
+ * Waits until the member has signed in again. The layout shows its dialog over the page as long as a call waits.
  *
  * @throws the reason of the signal, or an Error when the member signs out instead
  */

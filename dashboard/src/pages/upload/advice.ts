@@ -24,6 +24,7 @@ export function adviceOf({ code, status, detail, problem }: SluiceError): string
     network: TEXTS.network,
     timeout: TEXTS.network,
     upload_not_found: TEXTS.expired,
+    bad_response: UPLOAD.noRecord,
     forbidden: TEXTS.forbidden,
   }
   // The service describes the problem itself, for example of a URL that it could not fetch.

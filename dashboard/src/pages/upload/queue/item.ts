@@ -1,34 +1,23 @@
-import type { FileRecord, SluiceError } from '../../../../../client/index.ts'
-
-/**
- * - `waiting`: for its turn
- * - `storing`: all bytes have arrived, the service is storing the file
- * - `interrupted`: the page was reloaded, and the browser has not retained the file. It continues when the file is chosen again
- */
-export type UploadStatus = 'waiting' | 'uploading' | 'storing' | 'paused' | 'done' | 'failed' | 'interrupted'
+import {
+  isSameFile,
+  newId,
+  type UploadItem as QueuedFile,
+  type UploadStatus,
+} from '../../../../../client/uploader/queue/item.ts'
 
 /** One upload. Never changes: each change creates another object. */
-export interface UploadItem {
+export interface UploadItem extends Omit<QueuedFile, 'size' | 'status' | 'file' | 'retryAt'> {
   /** Begins with the id of the client, then a colon. */
   readonly id: string
   readonly clientId: string
   /** Where the file goes: `photos/2026`. Empty: the top folder. */
   readonly folder: string
-  readonly name: string
   /** In bytes. Undefined for a URL. */
   readonly size: number | undefined
-  readonly type: string
-  /** Milliseconds since 1970. */
-  readonly lastModified: number
-  readonly status: UploadStatus
-  /** In bytes. */
-  readonly sentBytes: number
+  /** `storing`: all bytes are sent, the service is storing the file. */
+  readonly status: UploadStatus | 'storing'
   /** What is sent. Undefined while it is `interrupted`. The service fetches the file of a URL by itself. */
   readonly source: File | URL | undefined
-  /** The stored file, when it is `done`. */
-  readonly record: FileRecord | undefined
-  /** Why it has `failed`. */
-  readonly error: SluiceError | undefined
   /** The service is busy: when the upload continues by itself, in milliseconds since 1970. */
   readonly busyUntil: number | undefined
 }
@@ -65,9 +54,7 @@ export function isSameUpload(one: UploadItem, other: UploadItem): boolean {
   return (
     one.clientId === other.clientId &&
     one.folder === other.folder &&
-    one.name === other.name &&
-    one.size === other.size &&
-    one.lastModified === other.lastModified &&
+    isSameFile(one, other) &&
     String(one.source instanceof URL && one.source) === String(other.source instanceof URL && other.source)
   )
 }
@@ -90,9 +77,4 @@ function nameIn({ pathname, host }: URL): string {
   } catch {
     return last
   }
-}
-
-/** `crypto.randomUUID` exists only in secure contexts. */
-function newId(): string {
-  return [Date.now(), Math.random(), Math.random()].map((part) => part.toString(36).slice(2)).join('')
 }

@@ -1,12 +1,14 @@
+import { SluiceError } from '../../../../../client/index.ts'
 import { browserMemory } from '../../../../../client/uploader/queue/browser-memory.ts'
-import type { UploadMemory } from '../../../../../client/uploader/queue/memory.ts'
+import { storedOf, type UploadMemory } from '../../../../../client/uploader/queue/memory.ts'
 import { noteUnfinished } from '../../../layout/unfinished.ts'
 import { isRunning, isSameUpload, isUnfinished, type NewUpload, newItem, type UploadItem } from './item.ts'
-import { createTransport, type Transport } from './transport.ts'
-import { removeExpiredUrls } from './upload-urls.ts'
+import { discard, send } from './send.ts'
 
 // Browsers limit connections to a server of HTTP/1.1 to six. Some must remain for the pages.
 const CONCURRENCY = 4
+// The reason with which the upload of a removed item is aborted.
+const REMOVED = 'removed'
 
 /** The uploads of this page. */
 export interface UploadQueue {
@@ -35,6 +37,7 @@ export interface UploadQueue {
 export function createQueue(memberId: string, clientIds: readonly string[]): UploadQueue {
   const memory: UploadMemory = browserMemory(`console ${memberId}`)
   const items = new Map<string, UploadItem>()
+  const runs = new Map<string, AbortController>()
   const listeners = new Set<() => void>()
   const storedListeners = new Set<(item: UploadItem) => void>()
   let shown: readonly UploadItem[] = []
@@ -62,33 +65,55 @@ export function createQueue(memberId: string, clientIds: readonly string[]): Upl
     return next
   }
 
-  const transport: Transport = createTransport({
-    onProgress: (id, sentBytes) => change(id, { sentBytes }),
-    onBusy: (id, busyUntil) => change(id, { busyUntil }),
-    onReceived: (id) => change(id, { status: 'storing' }),
-    onDone(id, record) {
-      const done = change(id, { status: 'done', record, sentBytes: items.get(id)?.size ?? record.size ?? 0 })
+  async function run(item: UploadItem, source: File | URL): Promise<void> {
+    const { id, size } = item
+    const controller = new AbortController()
+    const { signal } = controller
+    runs.set(id, controller)
+    change(id, { status: 'uploading', error: undefined })
+    const changeSent = (changes: Partial<UploadItem>) => signal.aborted || change(id, changes)
+    try {
+      const record = await send(item, source, {
+        signal,
+        onProgress: (sentBytes) =>
+          changeSent({ sentBytes, status: sentBytes === size ? 'storing' : 'uploading' }),
+        onBusy: (busyUntil) => changeSent({ busyUntil }),
+      })
       void memory.delete(id)
+      const done = change(id, { status: 'done', record, sentBytes: size ?? record.size })
       if (done) for (const listener of storedListeners) listener(done)
+    } catch (cause) {
+      if (!signal.aborted) fail(id, failureOf(cause))
+    } finally {
+      if (runs.get(id) === controller) runs.delete(id)
+      // Only now its URL is stored.
+      if (signal.reason === REMOVED) discard(item)
       pump()
-    },
-    onFailed(id, error) {
-      // A refused file would be refused again after a reload.
-      if (error.status >= 400 && error.status < 500) void memory.delete(id)
-      change(id, { status: 'failed', error, busyUntil: undefined })
-      pump()
-    },
-  })
+    }
+  }
+
+  function fail(id: string, error: SluiceError): void {
+    // A refused file would be refused again after a reload.
+    if (error.status >= 400 && error.status < 500) void memory.delete(id)
+    change(id, { status: 'failed', error, busyUntil: undefined })
+  }
+
+  function stop(id: string, reason = 'stopped'): void {
+    runs.get(id)?.abort(reason)
+    runs.delete(id)
+  }
+
+  /** Ends the upload of an item that has left the list. */
+  function forget(item: UploadItem): void {
+    if (runs.has(item.id)) stop(item.id, REMOVED)
+    else if (item.status !== 'done') discard(item)
+    void memory.delete(item.id)
+  }
 
   function pump(): void {
-    let active = 0
-    for (const { status } of items.values()) if (status === 'uploading' || status === 'storing') active += 1
     for (const item of items.values()) {
-      if (active >= CONCURRENCY) return
-      if (item.status !== 'waiting' || !item.source) continue
-      active += 1
-      change(item.id, { status: 'uploading', error: undefined })
-      transport.start(item)
+      if (runs.size >= CONCURRENCY) return
+      if (item.status === 'waiting' && item.source) void run(item, item.source)
     }
   }
 
@@ -97,10 +122,7 @@ export function createQueue(memberId: string, clientIds: readonly string[]): Upl
 
   function put(item: UploadItem): void {
     const { source, size } = item
-    if (!(source instanceof File) || size === undefined) return
-    const { id, name, type, lastModified, folder } = item
-    const stored = { id, name, type, lastModified, folder, size, file: source }
-    void memory.put({ ...stored, isPaused: false, storedAt: Date.now() })
+    if (source instanceof File && size !== undefined) void memory.put(storedOf({ ...item, size }, source))
   }
 
   function addOne(wish: NewUpload): void {
@@ -124,7 +146,7 @@ export function createQueue(memberId: string, clientIds: readonly string[]): Upl
     pause(id) {
       for (const { id: one, status, source } of chosen(id)) {
         if ((status !== 'waiting' && status !== 'uploading') || source instanceof URL) continue
-        if (status === 'uploading') transport.pause(one)
+        stop(one)
         memory.setPaused(one, true)
         change(one, { status: 'paused', busyUntil: undefined })
       }
@@ -150,18 +172,14 @@ export function createQueue(memberId: string, clientIds: readonly string[]): Upl
       const item = items.get(id)
       if (!item) return
       items.delete(id)
-      if (item.status !== 'done') transport.cancel(item)
-      void memory.delete(id)
+      forget(item)
       changed()
       pump()
     },
     removeAll() {
       const all = [...items.values()]
       items.clear()
-      for (const item of all) {
-        if (item.status !== 'done') transport.cancel(item)
-        void memory.delete(item.id)
-      }
+      all.forEach(forget)
       changed()
     },
     clearDone() {
@@ -181,14 +199,13 @@ export function createQueue(memberId: string, clientIds: readonly string[]): Upl
       isClosed = true
       window.removeEventListener('online', retryLost)
       window.removeEventListener('beforeunload', warn)
-      transport.close()
       items.clear()
+      for (const id of runs.keys()) stop(id)
       shown = []
     },
   }
 
   async function restore(): Promise<void> {
-    removeExpiredUrls()
     for (const { storedAt: _, file, isPaused, ...stored } of await memory.list()) {
       const clientId = stored.id.slice(0, stored.id.indexOf(':'))
       if (!clientIds.includes(clientId) || items.has(stored.id)) continue
@@ -212,4 +229,9 @@ export function createQueue(memberId: string, clientIds: readonly string[]): Upl
   window.addEventListener('beforeunload', warn)
   void restore()
   return queue
+}
+
+function failureOf(cause: unknown): SluiceError {
+  if (cause instanceof SluiceError) return cause
+  return new SluiceError(cause instanceof Error ? cause.message : String(cause), { code: 'network', cause })
 }
