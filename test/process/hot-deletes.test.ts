@@ -11,11 +11,11 @@ import { sized } from '../support/sized.ts'
 
 const REDIS: Record<string, () => Promise<AnyRedis>> = {
   'one Redis': () => startRedis(),
-  // Each node reports the changes of its files.
+  // Each node reports the changes of its files. In `npm test`, this is the case that is tried.
   'one Redis Cluster': () => startFailingCluster(),
 }
 
-for (const [what, redis] of Object.entries(REDIS))
+for (const [what, redis] of Object.entries(REDIS).slice(sized(-1, 0)))
   describe(`the hot path of two processes on ${what}`, () => {
     let fleet: Fleet
     let one: RunningServer
@@ -29,8 +29,8 @@ for (const [what, redis] of Object.entries(REDIS))
     it('delivers no byte of a deleted file: here after the answer, elsewhere after 200 ms', async function () {
       // A thousand deletes on a busy machine.
       this.timeout(600_000)
-      const deletes = sized(5, 1000)
-      const atOnce = 5
+      const deletes = sized(3, 1000)
+      const atOnce = sized(3, 5)
       const late: string[] = []
       for (let done = 0; done < deletes; done += atOnce) {
         const batch = await Promise.all(

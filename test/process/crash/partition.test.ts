@@ -67,7 +67,7 @@ describe('sluice client partition, next to servers on a Redis Cluster', function
     const use = async (own: number) => {
       for (let i = own; isMoving; i += 1) {
         // The move waits for most of its time; without this, the requests would take all of the CPU.
-        await pause(sized(100, 0))
+        await pause(sized(500, 0))
         const { src, s3PathOriginal: key } = await uploadOne(serverOf(i), { name: `${i}.png`, bytes: png })
         const path = new URL(src).pathname
         note('get', await fetch(serverOf(i + 1).url + path))

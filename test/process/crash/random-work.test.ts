@@ -15,7 +15,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const SEED = 20_261_120
 
-const STEPS = sized(80, 10_000)
+const STEPS = sized(50, 10_000)
 
 describe(`${STEPS} uploads, derivations and deletes at random by three clients`, function () {
   this.timeout(400_000)

@@ -60,6 +60,11 @@ describe('the server process', () => {
       /^ +image-orient +always\n(?: +[a-z]+-.*\n)*? +image-resize +w .*\n(?: +[a-z]+-.*\n)*? +image-format +always; f /m,
     )
     expect(fine.output).to.include('\nsluice: UPLOAD_MAX_BYTE is not a setting.')
+    expect(await stat(dataDir).catch(() => 'nothing')).to.equal('nothing')
+  })
+
+  itLong('names a broken plugin with --check', async () => {
+    const dataDir = join(folder, 'data')
     const plugin = 'export default { name: "broken", engine: "sharp", phase: "later" }'
     await writeFile(join(folder, 'broken.js'), plugin)
     const broken = await runToEnd({ DATA_DIR: dataDir, PLUGINS_DIR: folder }, ['--check'])

@@ -10,7 +10,7 @@ import { type Fleet, newFleet } from '../../support/servers/fleet.ts'
 import type { RunningServer } from '../../support/servers/process.ts'
 import { childrenOf, isRunning, untilEnded } from '../../support/servers/processes.ts'
 import { s3Server } from '../../support/servers/s3-server.ts'
-import { sized } from '../../support/sized.ts'
+import { itLong, sized } from '../../support/sized.ts'
 
 const MIB = 1024 * 1024
 const METRICS_TOKEN = 'sixteen-letters-or-more'
@@ -89,7 +89,7 @@ describe('several web processes', () => {
             ),
           )
           // Enough connections to meet the killed process, and few enough to leave CPU time to its successor.
-          await pause(15)
+          await pause(40)
         }
       }
       const askers = Array.from({ length: 8 }, askIfReady)
@@ -147,7 +147,7 @@ describe('several web processes', () => {
     expect(server.output()).to.not.include('it is replaced').and.not.include('sluice: ')
   })
 
-  it('do not start when they cannot use their bucket, and report why', async () => {
+  itLong('do not start when they cannot use their bucket, and report why', async () => {
     const { connection } = await s3Server()
     const env = {
       S3_BUCKET: 'nowhere-to-be-found',

@@ -1,4 +1,4 @@
-import { createSign, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { createSign, generateKeyPairSync, type KeyObject, type KeyPairKeyObjectResult } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { CLIENT, ROLES } from './issuer.ts'
@@ -22,9 +22,12 @@ export interface ForgedIssuer {
   stop(): Promise<void>
 }
 
+// They take CPU time, so all issuers have the same.
+let pairs: KeyPairKeyObjectResult[] | undefined
+
 export async function forgeIssuer(): Promise<ForgedIssuer> {
-  const pair = () => generateKeyPairSync('rsa', { modulusLength: 2048 })
-  const { privateKey: key, publicKey } = pair()
+  pairs ??= [0, 1].map(() => generateKeyPairSync('rsa', { modulusLength: 2048 }))
+  const [{ privateKey: key, publicKey }, other] = pairs as [KeyPairKeyObjectResult, KeyPairKeyObjectResult]
   const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'one', alg: 'RS256', use: 'sig' }
   const server = createServer((req, res) => void answer(req, res))
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
@@ -64,7 +67,7 @@ export async function forgeIssuer(): Promise<ForgedIssuer> {
       OIDC_ROLES: ROLES,
     },
     key,
-    otherKey: pair().privateKey,
+    otherKey: other.privateKey,
     document: {},
     idToken: (nonce) => signed(own.claims(nonce), key),
     received: [],

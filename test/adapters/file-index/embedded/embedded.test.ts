@@ -31,18 +31,23 @@ const RECORD = {
   storedAt: NOW,
 }
 
-fileIndexContract('embedded', async () => {
-  const folder = await temporaryFolder()
-  const index = await embeddedIndex(join(folder, 'index'))
-  return {
-    index,
-    elsewhere: index,
-    async close() {
-      await index.close()
-      await rm(folder, { recursive: true })
-    },
-  }
-})
+fileIndexContract(
+  'embedded',
+  async () => {
+    const folder = await temporaryFolder()
+    const index = await embeddedIndex(join(folder, 'index'))
+    return {
+      index,
+      elsewhere: index,
+      async close() {
+        await index.close()
+        await rm(folder, { recursive: true })
+      },
+    }
+  },
+  // In `npm test`, the random steps with reopenings below are enough.
+  { steps: sized(0, 10_000) },
+)
 
 describe('embedded: the index after a restart', () => {
   let folder: string

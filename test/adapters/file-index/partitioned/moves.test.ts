@@ -7,6 +7,7 @@ import { refNamed } from '../../../../src/adapters/file-index/redis/names.ts'
 import type { FileRef } from '../../../../src/core/files/file-ref.ts'
 import { derivativeKey } from '../../../../src/core/files/object-key.ts'
 import type { FileIndex } from '../../../../src/core/ports/file-index.ts'
+import type { PartitionCount } from '../../../../src/core/ports/index/partitioning.ts'
 import {
   compareWithModel,
   createIndexModel,
@@ -225,7 +226,7 @@ describe('a move of a client to other partitions', function () {
     const indexOf = (i: number) => (processes[i % 2] as (typeof processes)[0]).index
     const stable = Array.from({ length: 30 }, () => newRef('one'))
     for (const { key } of stable) await indexOf(0).adopt('one', record(key, 'stable'))
-    const changed = Array.from({ length: 30 }, () => newRef('one'))
+    const changed = Array.from({ length: sized(12, 30) }, () => newRef('one'))
     const model = createIndexModel()
     const random = seededRandom(11)
     let isMoving = true
@@ -246,7 +247,7 @@ describe('a move of a client to other partitions', function () {
     }
     const moving = async () => {
       try {
-        for (const to of [64, 1, 64, 1, 64] as const) await move('one', to)
+        for (const to of sized<PartitionCount[]>([64, 1, 64], [64, 1, 64, 1, 64])) await move('one', to)
       } finally {
         isMoving = false
       }
