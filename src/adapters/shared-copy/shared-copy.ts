@@ -60,7 +60,7 @@ export async function createSharedCopy<T>({
   let readAt = now()
   /** When the last complete refresh began. */
   let refreshedAt = Number.NEGATIVE_INFINITY
-  let known = await read()
+  let known: T = await read()
   // Changes run one after the other: each is checked against the results of those before it.
   const inTurn = createInTurn()
 

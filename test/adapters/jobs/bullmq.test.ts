@@ -329,8 +329,7 @@ describe('BullMQ: jobs of several processes', () => {
     await eventually(() => expect(busy).to.equal(busyKinds.length))
     await jobs.close({ graceMs: 3_600_000 })
     jobs = open()
-    for (const kind of busyKinds)
-      expect(await jobs.status({ kind, id: 'one' })).to.include({ state: 'done' })
+    for (const kind of busyKinds) expect(await jobs.status({ kind, id: 'one' })).to.include({ state: 'done' })
   })
 
   it('logs no password when Redis refuses its worker', async () => {
