@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, parse } from 'node:path'
 import type { Command } from 'commander'
 import { MEDIA_GROUPS } from '../../core/media/groups.ts'
 import { OWN_FOLDER, OWN_PLUGINS } from '../../core/own-files.ts'
@@ -71,11 +71,11 @@ function builtInParameters(): ReadonlySet<string> {
   return new Set([...text.matchAll(/^ +([\w$]+)\?:/gm)].map(([, name]) => name as string))
 }
 
-/** The names of the plugins in the folder of Sluice: `image-trim` is image/trim. */
+/** The names of the plugins in the folder of Sluice: `image-trim` is image/geometry/trim. */
 function shippedPlugins(): ReadonlySet<string> {
   const named = (group: string) =>
-    readdirSync(join(OWN_PLUGINS.path, group))
+    readdirSync(join(OWN_PLUGINS.path, group), { recursive: true, encoding: 'utf8' })
       .filter((file) => /\.[jt]s$/.test(file))
-      .map((file) => `${group}-${file.slice(0, -3)}`)
+      .map((file) => `${group}-${parse(file).name}`)
   return new Set(['image', 'video', 'audio', 'application'].flatMap(named))
 }
