@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
-import { mkdir, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 
 /** Where a new plugin is written: into the sources of a clone, or into a folder of drop-in plugins. */
 export type PluginPlace = { clone: string } | { folder: string }
@@ -25,7 +25,9 @@ export async function writePlugin(
   const test = isClone
     ? join(place.clone, 'test', 'plugins', `${name}.test.ts`)
     : join(place.folder, `image-${name}.test.mjs`)
-  for (const file of [plugin, test]) if (existsSync(file)) throw new Error(`${file} exists already`)
+  const namesakes = isClone ? await filesNamed(`${name}.ts`, dirname(plugin)) : []
+  for (const file of [plugin, test, ...namesakes])
+    if (existsSync(file)) throw new Error(`${file} exists already`)
   const parameter = name.replaceAll('-', '_')
   for (const [file, text] of [
     [plugin, isClone ? typed(name, parameter) : plain(name, parameter)],
@@ -36,6 +38,12 @@ export async function writePlugin(
   }
   if (!isClone) await markAsModules(place.folder)
   return { plugin, test }
+}
+
+/** The files of this name in a folder and its subfolders. */
+async function filesNamed(name: string, folder: string): Promise<string[]> {
+  const files = await readdir(folder, { recursive: true }).catch((): string[] => [])
+  return files.filter((file) => basename(file) === name).map((file) => join(folder, file))
 }
 
 /** Makes Node read the files of a folder as modules, whatever the package.json above it states: npm init writes "commonjs". */

@@ -39,6 +39,6 @@ export function addProgramCommands(
     .description('Develop plugins.')
     .command('new')
     .description('Write an image plugin with one parameter, and its test.')
-    .argument('<name>', 'name of the parameter, such as duotone')
+    .argument('<name>', 'name of the parameter, such as solarize')
     .action((name) => newPlugin(name))
 }

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
-import { mkdir, rm, symlink } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { writePlugin } from '../../../src/process/cli/plugin-template.ts'
@@ -45,5 +45,13 @@ describe('a new plugin', () => {
     expect(await message('duo')).to.include('exists already')
     for (const name of ['', 'Duo', '2', 'a_b', 'a-', '../a', 'a'.repeat(41)])
       expect(await message(name), name).to.include('expected a name of a-z')
+  })
+
+  it('has no name of a plugin that the clone has in a subfolder', async () => {
+    const file = join(folder, 'plugins/image/colours/duo.ts')
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(file, '')
+    const error = (await rejection(writePlugin('duo', { clone: folder }))) as Error
+    expect(error.message).to.equal(`${file} exists already`)
   })
 })
