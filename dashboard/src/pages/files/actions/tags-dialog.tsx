@@ -68,7 +68,7 @@ export function TagsDialog({ items, onClose }: Omit<DialogProps, 'onDone'>) {
       size="small"
       action={COMMON.save}
       isLoading={isPossible && !selected && !error}
-      isDisabled={!isPossible || (typed.trim() === '' && removed.size === 0)}
+      isDisabled={!selected || (typed.trim() === '' && removed.size === 0)}
       onSubmit={change}
       fieldOf={() => 'added'}
     >
