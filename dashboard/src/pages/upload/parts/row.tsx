@@ -88,7 +88,8 @@ function State({ item }: { item: UploadItem }) {
   if (busyUntil !== undefined) return <Busy until={busyUntil} />
   const texts = {
     waiting: size === undefined ? UPLOAD.waiting : `${UPLOAD.waiting}, ${total}`,
-    storing: UPLOAD.storing,
+    // A refused request has sent its bytes.
+    storing: isSignInNeeded ? UPLOAD.signIn : UPLOAD.storing,
     paused: UPLOAD.paused(UPLOAD.ofBytes(formatBytes(sentBytes), total)),
     uploading:
       source instanceof URL
