@@ -114,7 +114,7 @@ describe('OpenTelemetry of built processes', function () {
     it('are not loaded without a variable, or when it is disabled', async () => {
       const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_SDK_DISABLED: 'true' }
       // A process takes a second of CPU time.
-      for (const each of sized<Array<Record<string, string>>>([env], [{}, env]))
+      for (const each of sized<Array<Record<string, string>>>([{}], [{}, env]))
         expect(await loadedChunks(each)).to.deep.equal([])
     })
 

@@ -11,7 +11,6 @@ import { createNotedUses } from '../../src/service/derivatives/noted-uses.ts'
 import { createOftenDelivered } from '../../src/service/recompression/often-delivered.ts'
 import { usedHeap } from '../support/heavy.ts'
 import { recordLog } from '../support/service.ts'
-import { everyNth } from '../support/sized.ts'
 
 const NAMES = 20_000
 // The longest path that a request may have in most of these tables.
@@ -94,7 +93,7 @@ function planning(length: number, rest = ''): Fill {
 }
 
 describe(`after ${NAMES} long names that a stranger has chosen`, () => {
-  for (const [name, mostBytes, create, names = NAMES] of everyNth(2, TABLES))
+  for (const [name, mostBytes, create, names = NAMES] of TABLES)
     it(`the table is bounded in bytes: ${name}`, async () => {
       const fill = create()
       await fill('warm')

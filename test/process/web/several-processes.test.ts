@@ -51,7 +51,7 @@ for (const files of sized(['disk'] as const, ['disk', 'S3'] as const)) {
       eventually(async () => expect(await fleet.state()).to.deep.equal({ files: [], rows: [] }))
 
     // Covers the moments at which a delete may arrive, from the first transform to the last; with the full size many times.
-    const rounds = files === 'S3' ? 50 : sized(1, 5)
+    const rounds = files === 'S3' ? 50 : sized(2, 5)
     it(`leave no part of a file that is deleted during twenty transformations of it, ${rounds} times in a row`, async () => {
       const bytes = await picture({ width: 40, height: 30 })
       for (let round = 0; round < rounds; round += 1) {
