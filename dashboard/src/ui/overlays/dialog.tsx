@@ -74,7 +74,9 @@ export function Dialog({
 
 // Radix adds a hidden input to each checkbox of a form.
 function focusField(event: Event): void {
-  const field = (event.currentTarget as HTMLElement).querySelector<HTMLElement>('input:not([aria-hidden]), textarea')
+  const field = (event.currentTarget as HTMLElement).querySelector<HTMLElement>(
+    'input:not([aria-hidden]), textarea',
+  )
   if (!field) return
   event.preventDefault()
   field.focus()
