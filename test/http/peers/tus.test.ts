@@ -72,7 +72,7 @@ async function servePage(): Promise<Server> {
   const { outputFiles } = await build({
     stdin: {
       contents: `import Uppy from '@uppy/core'; import Tus from '@uppy/tus'; Object.assign(window, { Uppy, Tus })`,
-      resolveDir: join(PROJECT, 'dashboard'),
+      resolveDir: join(PROJECT, 'test'),
     },
     bundle: true,
     write: false,
