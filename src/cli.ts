@@ -18,6 +18,12 @@ async function become(program: Program, args: readonly string[]): Promise<void> 
   await (program === 'main' ? import('./main.ts') : import('./worker.ts'))
 }
 
+async function startIn(folder: string): Promise<void> {
+  process.chdir(folder)
+  process.loadEnvFile('.env')
+  await become('main', [])
+}
+
 keepFilesPrivate()
 // The reader may close the pipe early: `sluice check | head`.
 process.stdout.on('error', () => process.exit(1))
@@ -27,6 +33,8 @@ const code = await sluice(process.argv.slice(2), {
   isTerminal: process.stderr.isTTY,
   signals: process,
   become,
+  startIn,
+  input: process.stdin.isTTY && process.stdout.isTTY ? process.stdin : undefined,
 })
 // A program sets its own exit code, and is still running.
 if (!isProgram) {
