@@ -6,7 +6,7 @@ import { appName, filesOf } from './files.ts'
 import { type OwnPackage, ownPackage, tarballOf } from './own-package.ts'
 import { type Choices, kindOf, PLATFORM_NAMES } from './platforms.ts'
 import { ask, DEFAULT_FOLDER, type Given, type Terminal } from './questions.ts'
-import { startCommands } from './readme.ts'
+import { commandsUnder } from './readme.ts'
 import { missingIn } from './settings.ts'
 import { expectEmpty, writeFolder } from './write-folder.ts'
 
@@ -97,7 +97,7 @@ async function composeUp(folder: string, write: (text: string) => void): Promise
 function nextCommands(folder: string, files: ReadonlyMap<string, string>): string {
   const path = relative('', folder)
   const enter = path === '' ? '' : `cd ${quoted(path)}\n`
-  return enter + startCommands(files.get('README.md') ?? '')
+  return `${enter}${commandsUnder('Start', files.get('README.md') ?? '')[0]}\n`
 }
 
 /** A word of a shell. */

@@ -37,7 +37,9 @@ export function readmeText(
   return `${filled(read(platform)).replace(/\n{3,}/g, '\n\n')}\n`
 }
 
-/** The commands of a README that start the service. */
-export function startCommands(readme: string): string {
-  return /^## Start\n[^]*?^```sh\n([^]*?)^```/m.exec(readme)?.[1] ?? ''
+/** The blocks of commands in a section of a README, without the line at their end. */
+export function commandsUnder(title: string, readme: string): string[] {
+  const [, rest = ''] = `\n${readme}`.split(`\n## ${title}\n`)
+  const [section = ''] = rest.split(/^## /m)
+  return [...section.matchAll(/^```sh\n(.*?)\n```$/gms)].map(([, code = '']) => code)
 }

@@ -54,7 +54,8 @@ export function needsStep(change: string): boolean {
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [a, b].map((text) => {
     const [, core = '', pre] = /^v?([\d.]+)(-[\w.-]+)?/.exec(text) ?? []
-    return [...core.split('.').map(Number), pre === undefined ? 1 : 0]
+    const [major = 0, minor = 0, patch = 0] = core.split('.').map(Number)
+    return [major, minor, patch, pre === undefined ? 1 : 0]
   }) as [number[], number[]]
   const at = left.findIndex((number, i) => number !== right[i])
   return at < 0 ? 0 : (left[at] ?? 0) - (right[at] ?? 0)

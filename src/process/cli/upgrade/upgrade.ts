@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { FORMER_LAYOUTS, INDEX_LAYOUT } from '../../../core/storage/index-layout.ts'
 import { type OwnPackage, textOf } from '../init/own-package.ts'
+import { commandsUnder } from '../init/readme.ts'
 import { buildOf, compareVersions, needsStep, releasesAfter, releasesOf } from './changelog.ts'
 
 /** What an upgrade means. All changes are Markdown. */
@@ -85,11 +86,8 @@ function buildIn(folder: string): string | undefined {
 function commandsIn(folder: string, version: string): string {
   const file = join(folder, 'README.md')
   if (!existsSync(file)) return ''
-  const [, section = ''] = /^## Upgrade\n([^]*?)(?=^## |$(?![^]))/m.exec(readFileSync(file, 'utf8')) ?? []
-  const lines = [...section.matchAll(/^```sh\n([^]*?)^```/gm)].flatMap(([, code = '']) =>
-    code.trimEnd().split('\n'),
-  )
-  return lines
+  return commandsUnder('Upgrade', readFileSync(file, 'utf8'))
+    .flatMap((block) => block.split('\n'))
     .filter((line) => !/^npx .*upgrade$/.test(line))
     .join('\n')
     .replaceAll('<version>', version)
