@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Ajv } from 'ajv'
@@ -85,7 +85,10 @@ describe('the files that sluice init writes', () => {
     expectValid(RENDER, yaml(written('render').read('render.yaml')))
     const { read } = written('kubernetes')
     const values = yaml(read('values.yaml'))
-    expectValid(JSON.parse(read('chart/values.schema.json')), { ...yaml(read('chart/values.yaml')), ...values })
+    expectValid(JSON.parse(read('chart/values.schema.json')), {
+      ...yaml(read('chart/values.yaml')),
+      ...values,
+    })
     expect(values).to.include({ baseUrl: 'https://files.example.com' })
   })
 
@@ -155,5 +158,17 @@ describe('the files that sluice init writes', () => {
         expect(stderr, block).to.equal('')
       }
     }
+  })
+})
+
+describe('npm create sluice', () => {
+  it('is a package with the command sluice init, which is published with each release', () => {
+    const folder = 'deploy/create-sluice'
+    const { name, bin, dependencies } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'))
+    expect({ name, dependencies }).to.deep.equal({ name: 'create-sluice', dependencies: { sluice: '*' } })
+    const command = join(folder, bin['create-sluice'])
+    expect(statSync(command).mode & 0o111).to.equal(0o111)
+    expect(readFileSync(command, 'utf8')).to.include('\nexec sluice init "$@"\n')
+    expect(readFileSync('.github/workflows/release.yml', 'utf8')).to.include(`working-directory: ${folder}\n`)
   })
 })

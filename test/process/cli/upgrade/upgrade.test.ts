@@ -80,7 +80,10 @@ describe('sluice upgrade', () => {
   })
 
   it('has the changes that no version has yet, unless the folder was written with them', async () => {
-    await writeFile(join(own.root, 'CHANGELOG.md'), CHANGELOG.replace('## 1.2.0', '## Unreleased\n\n### Added\n\n- Next.\n\n## 1.2.0'))
+    await writeFile(
+      join(own.root, 'CHANGELOG.md'),
+      CHANGELOG.replace('## 1.2.0', '## Unreleased\n\n### Added\n\n- Next.\n\n## 1.2.0'),
+    )
     expect(report('1.2.0')).to.deep.include({
       to: '1.2.0+unreleased',
       changes: [{ title: 'Added', changes: ['Next.'] }],
