@@ -154,6 +154,8 @@ describe('the changelog', () => {
   it('has sections with a version, kinds with changes, and sections of the guide that exist', async () => {
     const releases = releasesOf(await readFile('CHANGELOG.md', 'utf8'))
     expect(releases.filter(({ version }) => version === undefined)).to.have.length.below(2)
+    const all = releases.flatMap(({ groups }) => groups.flatMap(({ changes }) => changes))
+    expect(all.length).to.be.above(150)
     for (const { version, groups } of releases)
       for (const { title, changes } of groups) {
         expect(title, version).to.match(/^[A-Z][a-z]+$/)
