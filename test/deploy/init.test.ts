@@ -107,8 +107,7 @@ describe('the files that sluice init writes', () => {
       for (const [, , message] of required) expect(message).to.equal('set it in .env')
     })
 
-  it('have commands for Heroku and systemd in the installed package', async function () {
-    this.timeout(20_000)
+  it('have commands for Heroku and systemd in the installed package', async () => {
     const procfile = written('heroku').read('Procfile')
     const paths = [...procfile.matchAll(/(?<= )\S+\.(?:sh|js)/g)].map(([path]) => path)
     expect(paths).to.have.length.above(4)

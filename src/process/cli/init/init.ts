@@ -60,7 +60,7 @@ export async function init(given: Given, options: InitOptions): Promise<number> 
     write(`\nNext:\n\n${indented(nextCommands(folder, files))}\nREADME.md has all commands.\n`)
     return 0
   }
-  write('\nREADME.md has all commands. The service starts.\n')
+  write('\nREADME.md has all commands.\n')
   if (platform === 'compose') return composeUp(folder, write)
   await startServer(folder)
   return 0

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { projectRoot } from '../../project-root.ts'
 
@@ -24,9 +24,12 @@ export function ownPackage(root = projectRoot()): OwnPackage {
   return { root, version, isPublished: isPrivate !== true, engines, overrides }
 }
 
-/** The text of a file of the package. */
+/** The text of a file of the package. @throws Error when it is missing, as in a container image */
 export function textOf({ root }: Pick<OwnPackage, 'root'>, path: string): string {
-  return readFileSync(join(root, path), 'utf8')
+  const file = join(root, path)
+  if (!existsSync(file))
+    throw new Error(`${file} is missing. Run the command of the npm package, outside of containers`)
+  return readFileSync(file, 'utf8')
 }
 
 /** The name of the file that `npm pack` writes. */

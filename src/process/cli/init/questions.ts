@@ -41,7 +41,7 @@ export async function ask(given: Given, { input, write }: Terminal): Promise<Giv
     for (;;) {
       write(`${text}${byDefault === '' ? '' : ` (${byDefault})`}: `)
       const { value, done } = await lines.next()
-      if (done) throw new Error('the input has ended. Nothing was written')
+      if (done) throw new Error('the input was closed. Nothing was written')
       try {
         return read(value.trim() === '' ? byDefault : value.trim())
       } catch (error) {

@@ -42,7 +42,7 @@ describe('the questions of sluice init', () => {
   it('end with an error when the input ends', async () => {
     expect(await rejection(answered(['a', 'node']))).to.have.property(
       'message',
-      'the input has ended. Nothing was written',
+      'the input was closed. Nothing was written',
     )
   })
 

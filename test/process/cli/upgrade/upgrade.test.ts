@@ -117,6 +117,11 @@ describe('sluice upgrade', () => {
     }
   })
 
+  it('names the package that it needs in a container image, which has no changelog', async () => {
+    await rm(join(own.root, 'CHANGELOG.md'))
+    expect(() => report('1.0.0')).to.throw(/CHANGELOG\.md is missing\. Run the command of the npm package/)
+  })
+
   it('refuses a folder without a version, and a version that is later than its own', () => {
     expect(() => upgradeReport(own.root, { own })).to.throw('Set it with --from, such as --from 1.0.0')
     expect(() => report('1.3.0')).to.throw(
