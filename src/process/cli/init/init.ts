@@ -75,7 +75,7 @@ function expectPossible({ platform = PLATFORM_NAMES[0], storage, start }: Given)
   if (!start || starts.includes(storage ?? storages[0])) return
   const others = starts.length > 0 ? `. It is possible with --storage ${starts.join(' or ')}` : ''
   throw new WrongChoice(
-    `--start is impossible with ${platform}, since it needs your own values first${others}`,
+    `--start is impossible with ${platform}${storage ? ` and --storage ${storage}` : ''}: README.md of the folder has steps before it${others}`,
   )
 }
 

@@ -8,7 +8,9 @@ import { ownPackage } from '../../../../src/process/cli/init/own-package.ts'
 import { kindOf, PLATFORM_NAMES } from '../../../../src/process/cli/init/platforms.ts'
 import type { Given } from '../../../../src/process/cli/init/questions.ts'
 import { runInit } from '../../../../src/process/cli/init/run-init.ts'
+import { writeFolder } from '../../../../src/process/cli/init/write-folder.ts'
 import { sluice } from '../../../support/programs/sluice.ts'
+import { rejection } from '../../../support/rejection.ts'
 import { temporaryFolder } from '../../../support/temporary-folder.ts'
 
 const OWN = { ...ownPackage(), isPublished: true }
@@ -177,6 +179,20 @@ describe('sluice init', () => {
     expect(lineFeed.stdout).not.to.include('\u001b')
     expect((await run({ folder: join(parent, 'a\0b') })).code).to.equal(1)
     expect((await readdir(parent)).length).to.equal(6)
+  })
+
+  it('removes what it has written when a file cannot be written', async () => {
+    const [fresh, empty] = [join(parent, 'fresh'), join(parent, 'empty')]
+    await mkdir(empty)
+    const files = new Map([
+      ['.env', 'A=1'],
+      ['chart/values.yaml', 'a: 1'],
+    ])
+    for (const folder of [fresh, empty]) {
+      const failed = writeFolder(folder, { files, tarballOf: join(parent, 'no package') })
+      expect(await rejection(failed)).to.have.property('code', 'ENOENT')
+    }
+    expect(await readdir(parent, { recursive: true })).to.deep.equal(['empty'])
   })
 
   it('has names for apps of any folder name', () => {
