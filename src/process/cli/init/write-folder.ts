@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
-import { chmod, lstat, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { type FileHandle, lstat, mkdir, open, readdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 
@@ -48,19 +49,30 @@ export async function writeFolder(
       const file = join(folder, path)
       await mkdir(dirname(file), { recursive: true })
       const mode = path === '.env' ? PRIVATE : READABLE
-      await writeFile(file, text, { flag: 'wx', mode })
+      const handle = await open(file, 'wx', mode)
       written.push(path)
-      // The umask of the command is that of private files, and other users read the files of a platform: the builder, systemd.
-      await chmod(file, mode)
+      await finish(handle, { text, mode })
     }
     if (tarballOf) {
       const name = await pack(tarballOf, folder)
       written.push(name)
-      await chmod(join(folder, name), READABLE)
+      const handle = await open(join(folder, name), constants.O_RDONLY | constants.O_NOFOLLOW)
+      await finish(handle, { mode: READABLE })
     }
   } catch (error) {
     await removeWritten(folder, { written, isNew })
     throw error
+  }
+}
+
+/** Writes the text, sets the mode and closes the file. All by its handle: its path may lead to another file in the meantime. */
+async function finish(handle: FileHandle, { text, mode }: { text?: string; mode: number }): Promise<void> {
+  try {
+    if (text !== undefined) await handle.writeFile(text)
+    // The umask of the command is that of private files, and other users read the files of a platform: the builder, systemd.
+    await handle.chmod(mode)
+  } finally {
+    await handle.close()
   }
 }
 
