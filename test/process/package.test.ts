@@ -107,7 +107,9 @@ describe('the installed npm package', function () {
     const { folder, sluice } = installed
     const files = join(folder, 'files')
     const args = ['init', 'files', '--platform', 'node', '--yes', '--start']
-    const first = await served(spawn(sluice, args, { cwd: folder, env: ENV, detached: true }))
+    // The file overrides variables of the shell.
+    const env = { ...ENV, BASE_URL: 'https://shell.example.com' }
+    const first = await served(spawn(sluice, args, { cwd: folder, env, detached: true }))
     const dotenv = await readFile(join(files, '.env'), 'utf8')
     const [, secret = ''] = /^SECRET_CLIENT_TOKEN=(sec_\w+)$/m.exec(dotenv) ?? []
     const body = new FormData()
@@ -115,6 +117,7 @@ describe('the installed npm package', function () {
     const headers = { Authorization: secret }
     const uploaded = await fetch(`${first.url}/v1/upload`, { method: 'POST', headers, body })
     const [{ src }] = (await uploaded.json()) as [{ src: string }]
+    expect(new URL(src).origin).to.equal('http://localhost:3000')
     expect(await first.stop())
       .to.include('Written to ')
       .and.not.include(secret)
