@@ -50,15 +50,25 @@ export function needsStep(change: string): boolean {
   return /\]\([^)]*\bhow-to\/upgrade\.md/.test(change)
 }
 
+/** Major, minor and patch, then 0 for a prerelease; and the text of the prerelease, such as `rc.1`. */
+interface Parsed {
+  numbers: number[]
+  pre: string
+}
+
+// rc.10 is later than rc.9.
+const PRERELEASES = new Intl.Collator('en', { numeric: true })
+
 /** Negative when `a` is earlier than `b`. Build metadata does not count, and a prerelease is earlier than its release. */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [a, b].map((text) => {
-    const [, core = '', pre] = /^v?([\d.]+)(-[\w.-]+)?/.exec(text) ?? []
+    const [, core = '', pre] = /^v?([\d.]+)(?:-([\w.-]+))?/.exec(text) ?? []
     const [major = 0, minor = 0, patch = 0] = core.split('.').map(Number)
-    return [major, minor, patch, pre === undefined ? 1 : 0]
-  }) as [number[], number[]]
-  const at = left.findIndex((number, i) => number !== right[i])
-  return at < 0 ? 0 : (left[at] ?? 0) - (right[at] ?? 0)
+    return { numbers: [major, minor, patch, pre === undefined ? 1 : 0], pre: pre ?? '' }
+  }) as [Parsed, Parsed]
+  const at = left.numbers.findIndex((number, i) => number !== right.numbers[i])
+  if (at < 0) return PRERELEASES.compare(left.pre, right.pre)
+  return (left.numbers[at] ?? 0) - (right.numbers[at] ?? 0)
 }
 
 function paragraphsOf(lines: readonly string[]): string[] {

@@ -1,5 +1,6 @@
 import { counted } from '../../../core/text/plural.ts'
 import { printable } from '../output.ts'
+import { compareVersions } from './changelog.ts'
 import type { UpgradeReport } from './upgrade.ts'
 
 const WIDTH = 100
@@ -7,7 +8,7 @@ const WIDTH = 100
 /** The report for a terminal. @param guide the path of the upgrade guide */
 export function upgradeText(report: UpgradeReport, guide: string): string {
   const { from, to, steps, changes, commands } = report
-  if (steps.length === 0 && changes.length === 0)
+  if (steps.length === 0 && changes.length === 0 && compareVersions(from, to) === 0)
     return printable(`${from} is up to date: nothing has changed.\n`)
   const parts = [
     `From ${from} to ${to}. This command changes nothing.`,

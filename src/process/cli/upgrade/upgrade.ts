@@ -47,15 +47,16 @@ export function upgradeReport(
     )
   const after = releasesAfter(from, releases)
   const groups = after.flatMap((release) => release.groups)
+  const leads = after.flatMap(({ lead }) => lead)
   const titles = [...new Set(groups.map(({ title }) => title))].sort((a, b) => place(a) - place(b))
   const of = (title: string) =>
     groups.filter((group) => group.title === title).flatMap(({ changes }) => changes)
   return {
     from,
     to,
-    steps: [...after.flatMap(({ lead }) => lead), ...titles.flatMap(of)].filter(needsStep),
-    changes: titles
-      .map((title) => ({ title, changes: of(title).filter((change) => !needsStep(change)) }))
+    steps: [...leads, ...titles.flatMap(of)].filter(needsStep),
+    changes: [{ title: 'Notes', changes: leads }, ...titles.map((title) => ({ title, changes: of(title) }))]
+      .map(({ title, changes }) => ({ title, changes: changes.filter((change) => !needsStep(change)) }))
       .filter(({ changes }) => changes.length > 0),
     indexLayout: { from: layoutOf(from), to: INDEX_LAYOUT },
     commands: commandsIn(folder, own.version),

@@ -68,6 +68,7 @@ describe('sluice upgrade', () => {
       ],
     })
     expect(report('1.1.0').steps).to.have.length(1)
+    expect(report('0.9.0').changes[0]).to.deep.equal({ title: 'Notes', changes: ['The first release.'] })
     expect(report('1.2.0')).to.deep.include({ steps: [], changes: [] })
   })
 
@@ -130,7 +131,7 @@ describe('sluice upgrade', () => {
   })
 
   it('compares versions by their numbers', () => {
-    const sorted = ['1.0.0-rc.1', '1.0.0', '1.0.2', '1.0.10', '1.2.0', '10.0.0']
+    const sorted = ['1.0.0-beta', '1.0.0-rc.2', '1.0.0-rc.10', '1.0.0', '1.0.2', '1.0.10', '1.2.0', '10.0.0']
     expect([...sorted].reverse().sort(compareVersions)).to.deep.equal(sorted)
     expect(compareVersions('1.0', '1.0.0')).to.equal(0)
   })
@@ -156,7 +157,7 @@ describe('sluice upgrade', () => {
 })
 
 describe('the changelog', () => {
-  it('has sections with a version, kinds with changes, and sections of the guide that exist', async () => {
+  it('has sections with a version, and kinds with changes', async () => {
     const releases = releasesOf(await readFile('CHANGELOG.md', 'utf8'))
     expect(releases.filter(({ version }) => version === undefined)).to.have.length.below(2)
     const all = releases.flatMap(({ groups }) => groups.flatMap(({ changes }) => changes))
