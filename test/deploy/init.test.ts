@@ -59,9 +59,10 @@ describe('the files that sluice init writes', () => {
     const compose = written('compose')
     expect(ownLines(compose.read('compose.yaml'), 'compose.small.yaml')).to.deep.equal([
       NOTE,
-      'name: my-files',
-      '    image: my-files',
+      "name: 'my-files'",
+      "    image: 'my-files'",
       '    env_file: .env',
+      "      - '127.0.0.1:3000:3000'",
     ])
     expect(ownLines(written('fly').read('fly.toml'), 'deploy/fly/fly.toml')).to.deep.equal([
       NOTE,
@@ -106,6 +107,27 @@ describe('the files that sluice init writes', () => {
       expect(settings).to.include.keys(...required.map(([, name = '']) => name), 'APP_SECRET')
       for (const [, , message] of required) expect(message).to.equal('set it in .env')
     })
+
+  it('have strings for compose, also when the name of the folder is a number or null', () => {
+    for (const app of ['2026', 'null']) {
+      const choices = { platform: 'compose', storage: 'disk', domain: undefined } as const
+      const { files } = filesOf(choices, { own: PUBLISHED, app })
+      const { name, services } = yaml(files.get('compose.yaml') ?? '') as unknown as {
+        name: unknown
+        services: { sluice: object }
+      }
+      expect(name).to.equal(app)
+      expect(services.sluice).to.deep.include({ image: app, ports: ['3000:3000'] })
+    }
+  })
+
+  it('let only the proxy of the machine reach the service with a domain', () => {
+    for (const platform of ['node', 'systemd'] as const)
+      expect(written(platform).settings).to.include({ HOST: '127.0.0.1', TRUST_PROXY: '1' })
+    expect(written('compose', { storage: 's3' }).read('compose.yaml')).to.include(
+      "\n      - '127.0.0.1:3000-3009:3000'\n",
+    )
+  })
 
   it('have commands for Heroku and systemd in the installed package', async () => {
     const procfile = written('heroku').read('Procfile')

@@ -38,7 +38,7 @@ export function filesOf(choices: Choices, { own, app }: { own: OwnPackage; app: 
     case 'compose':
       files.set(
         'compose.yaml',
-        composeFile(read(choices.storage === 's3' ? 'compose.yaml' : 'compose.small.yaml'), app),
+        composeFile(read(choices.storage === 's3' ? 'compose.yaml' : 'compose.small.yaml'), { app, domain }),
       )
       break
     case 'systemd':
@@ -109,10 +109,14 @@ RUN npm install --omit=dev --no-audit --no-fund \\
 ${last}`
 }
 
-function composeFile(text: string, app: string): string {
+function composeFile(text: string, { app, domain }: { app: string; domain: string | undefined }): string {
+  // Docker publishes ports past the firewall of the machine. Behind a proxy, a direct caller could forge X-Forwarded-For.
+  const host = domain === undefined ? '' : '127.0.0.1:'
+  // In quotes: a name such as 2026 or null is no string in YAML otherwise.
   return noted(text)
-    .replace(/^name: .*$/m, `name: ${app}`)
-    .replace(/^( *)image: sluice$/m, `$1image: ${app}`)
+    .replace(/^name: .*$/m, `name: '${app}'`)
+    .replace(/^( *)image: sluice$/m, `$1image: '${app}'`)
+    .replace(/(?<=^ *- ')(?=3000(?:-\d+)?:3000'$)/m, host)
     .replace(/^( *)init: true$/m, '$1init: true\n$1env_file: .env')
     .replaceAll(/, see docs\/\S+?\.md/g, '')
 }

@@ -43,21 +43,16 @@ export function settingsOf(
   const own = domain === undefined ? undefined : `https://${domain}`
   // A domain of its own needs a proxy for its certificate.
   const local = { BASE_URL: own ?? 'http://localhost:3000', TRUST_PROXY: own ? '1' : '0' }
+  // Only the proxy reaches the service.
+  const host: Settings = own ? { HOST: '127.0.0.1' } : {}
   const bucket = storage === 's3' ? BUCKET : {}
   switch (platform) {
     case 'compose':
       return { ...local, ...secrets, ...(storage === 's3' ? { AWS_SECRET_ACCESS_KEY: randomSecret() } : {}) }
     case 'node':
-      return { PORT: '3000', ...local, DATA_DIR: './data', ...secrets, ...bucket }
+      return { PORT: '3000', ...local, ...host, DATA_DIR: './data', ...secrets, ...bucket }
     case 'systemd':
-      return {
-        PORT: '3000',
-        ...local,
-        // Only the proxy reaches the service.
-        ...(own ? { HOST: '127.0.0.1' } : {}),
-        ...secrets,
-        ...bucket,
-      }
+      return { PORT: '3000', ...local, ...host, ...secrets, ...bucket }
     case 'heroku':
       return { ...(own ? { BASE_URL: own } : {}), ...secrets, ...herokuSettings(templates.heroku) }
     case 'fly':
