@@ -164,6 +164,9 @@ describe('the files that sluice init writes', () => {
     expect(written('systemd', { own: local }).read('README.md')).to.include(
       `\nsudo cp package.json sluice-${version}.tgz /opt/sluice\n`,
     )
+    expect(written('systemd', { own: local }).read('README.md')).to.include(
+      '\nsudo cp package.json sluice-<version>.tgz /opt/sluice-new\n',
+    )
   })
 
   it('have blocks of commands that a shell can read', () => {

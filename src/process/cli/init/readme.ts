@@ -3,6 +3,8 @@ import { type Choices, kindOf } from './platforms.ts'
 import { missingIn, type Settings } from './settings.ts'
 
 const FOLDER = 'deploy/init'
+const STORE =
+  '\nA store that is compatible with S3 also needs `AWS_ENDPOINT_URL_S3`, and in most cases `S3_FORCE_PATH_STYLE=true`.'
 
 /** The README of a folder: the template of the platform, with the values of this installation. */
 export function readmeText(
@@ -11,6 +13,7 @@ export function readmeText(
 ): string {
   const read = (name: string) => textOf(own, `${FOLDER}/${name}.md`).trimEnd()
   const missing = missingIn(settings)
+  const store = missing.includes('AWS_ACCESS_KEY_ID') ? STORE : ''
   const values: Record<string, string> = {
     about: kindOf(platform).about,
     app,
@@ -21,10 +24,11 @@ export function readmeText(
     service: storage === 's3' ? 'web' : 'sluice',
     // What an installation in another folder needs.
     package: own.isPublished ? 'package.json' : `package.json ${tarballOf(own)}`,
+    'new package': own.isPublished ? 'package.json' : 'package.json sluice-<version>.tgz',
     'fill in':
       missing.length === 0
         ? ''
-        : `\nFirst replace each \`FILL_IN\` in \`.env\`: ${missing.map((name) => `\`${name}\``).join(', ')}.\n`,
+        : `\nFirst replace each \`FILL_IN\` in \`.env\`: ${missing.map((name) => `\`${name}\``).join(', ')}.${store}\n`,
     'new version': read(own.isPublished ? 'new-version' : 'new-tarball'),
     upload: read('upload'),
   }
