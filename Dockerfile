@@ -27,8 +27,8 @@ WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
-COPY config/chain.json config/presets.json config/
-COPY scripts/node.sh scripts/sluice.sh scripts/health.js scripts/
+COPY --from=build /app/config/chain.json /app/config/presets.json config/
+COPY --from=build /app/scripts/node.sh /app/scripts/sluice.sh /app/scripts/health.js scripts/
 # Your own plugins are mounted at /app/plugins. A new volume at /data gets the owner of the folder. The file has no VOLUME: Railway refuses it.
 RUN ln -s /app/scripts/sluice.sh /usr/local/bin/sluice \
   && mkdir /app/plugins /data \

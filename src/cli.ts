@@ -1,5 +1,7 @@
 #!/usr/bin/env node
+import { readFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
+import { parseEnv } from 'node:util'
 import { sluice } from './command.ts'
 import type { Program } from './process/cli/program-commands.ts'
 import { keepFilesPrivate } from './process/web/private-files.ts'
@@ -18,6 +20,15 @@ async function become(program: Program, args: readonly string[]): Promise<void> 
   await (program === 'main' ? import('./main.ts') : import('./worker.ts'))
 }
 
+async function startIn(folder: string): Promise<void> {
+  process.chdir(folder)
+  const { PORT } = process.env
+  // As with `npm start`, the file overrides variables of the shell, such as the APP_SECRET of another installation. A PORT of the shell
+  // applies to this start.
+  Object.assign(process.env, parseEnv(await readFile('.env', 'utf8')), PORT === undefined ? {} : { PORT })
+  await become('main', [])
+}
+
 keepFilesPrivate()
 // The reader may close the pipe early: `sluice check | head`.
 process.stdout.on('error', () => process.exit(1))
@@ -27,6 +38,8 @@ const code = await sluice(process.argv.slice(2), {
   isTerminal: process.stderr.isTTY,
   signals: process,
   become,
+  startIn,
+  input: process.stdin.isTTY && process.stdout.isTTY ? process.stdin : undefined,
 })
 // A program sets its own exit code, and is still running.
 if (!isProgram) {

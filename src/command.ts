@@ -15,12 +15,17 @@ import { commandLine, WRONG_USAGE } from './process/cli/command-line.ts'
 import { checkupText, summaryOf, summaryText } from './process/cli/doctor-output.ts'
 import { importOutput } from './process/cli/import/import-output.ts'
 import { type UrlMap, urlMap } from './process/cli/import/url-map.ts'
+import type { InitArguments } from './process/cli/init/init-command.ts'
+import type { Terminal } from './process/cli/init/questions.ts'
+import { runInit } from './process/cli/init/run-init.ts'
 import type { PerformOptions } from './process/cli/leaf-command.ts'
 import { runOperatorCommand } from './process/cli/operator-command.ts'
 import { type CommandOutput, failureText, humanOutput, jsonOutput } from './process/cli/output.ts'
 import { writePlugin } from './process/cli/plugin-template.ts'
 import type { ProgramCommandsOptions } from './process/cli/program-commands.ts'
 import { RESULT_TEXTS } from './process/cli/results.ts'
+import { runUpgrade } from './process/cli/upgrade/run-upgrade.ts'
+import type { UpgradeArguments } from './process/cli/upgrade/upgrade-command.ts'
 import { hasFailedTest } from './process/cli/webhook-commands.ts'
 import { projectRoot } from './process/project-root.ts'
 
@@ -44,6 +49,10 @@ export interface CommandProcess {
   signals: Pick<EventEmitter, 'once'>
   /** Runs the server or the worker in this process. */
   become: ProgramCommandsOptions['become']
+  /** Runs the server in this process, in this folder, with the settings of its `.env`. */
+  startIn(folder: string): Promise<void>
+  /** The input of a terminal. Undefined when standard input or output is no terminal. */
+  input?: Terminal['input'] | undefined
 }
 
 /** Runs a command line of `sluice`, without the name of the program, and prints its result. @returns the exit code */
@@ -58,10 +67,19 @@ export async function sluice(args: readonly string[], own: CommandProcess): Prom
   const newPlugin = async (name: string) => {
     code = await createPlugin(name, own)
   }
+  const initFolder = async (given: InitArguments) => {
+    const { input, write } = own
+    const terminal = input && { input, write }
+    code = await runInit(given, { terminal, startServer: own.startIn, ...own })
+  }
+  const upgrade = async (folder: string, given: UpgradeArguments) => {
+    code = runUpgrade(folder, given, own)
+  }
   try {
     const secret = storageSecret(own.environment)
     const keys = { storageSecret: secret, importCredentials: importCredentials(own.environment) }
-    await commandLine({ perform, diagnose, newPlugin, ...keys, ...own }).parseAsync(args, { from: 'user' })
+    const actions = { perform, diagnose, newPlugin, init: initFolder, upgrade }
+    await commandLine({ ...actions, ...keys, ...own }).parseAsync(args, { from: 'user' })
     return code
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error

@@ -43,6 +43,8 @@ const commands = commandLine({
   write: SILENT,
   writeError: SILENT,
   newPlugin: NOTHING,
+  init: NOTHING,
+  upgrade: NOTHING,
   storageSecret: undefined,
 }).commands.map((command) => command.name())
 
@@ -58,6 +60,17 @@ describe('the Dockerfile', () => {
     expect(copied).to.have.length.above(8)
     expect(copied.filter((path) => !existsSync(path))).to.deep.equal([])
     expect(copied.filter((path) => !names.includes(path.split('/')[0]))).to.deep.equal([])
+  })
+
+  it('copies files of the package from the build, so that `sluice init` can replace the build by the package', () => {
+    const sources = lastStage
+      .filter(({ name }) => name === 'COPY')
+      .flatMap(({ rest }) => /^--from=build (.+) \S+$/.exec(rest)?.[1]?.split(' ') ?? [''])
+      .map((path) => path.replace('/app/', ''))
+    expect(sources).to.include.members(['dist', 'scripts/node.sh', 'config/chain.json'])
+    const { files } = JSON.parse(readFileSync('package.json', 'utf8')) as { files: string[] }
+    const packed = ['package.json', 'node_modules', 'config/chain.json', 'config/presets.json', ...files]
+    expect(sources.filter((path) => !packed.includes(path))).to.deep.equal([])
   })
 
   it('copies all sources of the build', () => {
@@ -90,7 +103,7 @@ describe('the Dockerfile', () => {
     expect(JSON.parse(last('CMD'))).to.deep.equal(['sluice', 'start'])
     const { bin } = JSON.parse(readFileSync('package.json', 'utf8'))
     expect(last('RUN')).to.include(`ln -s /app/${bin.sluice} /usr/local/bin/sluice`)
-    expect(copied).to.include.members([bin.sluice, 'scripts/node.sh'])
+    expect(last('COPY')).to.include(`/app/${bin.sluice}`).and.include('/app/scripts/node.sh')
     expect(commands).to.include.members(['start', 'worker', 'doctor'])
   })
 
@@ -99,7 +112,7 @@ describe('the Dockerfile', () => {
     expect(packages.join()).to.match(/apt-get install -y --no-install-recommends ffmpeg /)
     const [, command = ''] = /CMD (\[.+\])/.exec(last('HEALTHCHECK')) ?? []
     expect(JSON.parse(command)).to.deep.equal(['node', 'scripts/health.js'])
-    expect(copied).to.include('scripts/health.js')
+    expect(last('COPY')).to.include('/app/scripts/health.js')
   })
 })
 

@@ -62,6 +62,26 @@ describe('the npm package', () => {
     if (existsSync('dist')) expect(files).to.include.members(data)
   })
 
+  it('contains what sluice init writes, and the changelog that sluice upgrade prints', () => {
+    const platforms = [
+      'compose.yaml',
+      'compose.small.yaml',
+      'app.json',
+      'Aptfile',
+      'Dockerfile',
+      '.env.example',
+    ]
+    const inDeploy = ['systemd/sluice.service', 'fly/fly.toml', 'render/render.yaml', 'init/compose.md']
+    const chart = readdirSync('deploy/kubernetes/chart/templates').map(
+      (name) => `kubernetes/chart/templates/${name}`,
+    )
+    expect(files).to.include.members([
+      ...platforms,
+      ...[...inDeploy, ...chart].map((path) => `deploy/${path}`),
+    ])
+    expect(files).to.include.members(['CHANGELOG.md', 'scripts/health.js'])
+  })
+
   it('contains its licence and its manual', () => {
     expect(files).to.include.members(['LICENSE', 'README.md', 'docs/reference/configuration.md'])
   })

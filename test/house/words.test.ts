@@ -27,7 +27,9 @@ function pages(): string[] {
   const inDocs = readdirSync('docs', { recursive: true, encoding: 'utf8' })
     .filter((file) => !file.startsWith('node_modules'))
     .map((file) => join('docs', file))
-  return [...readdirSync('.'), ...inDocs].filter((file) => file.endsWith('.md'))
+  // sluice init writes these.
+  const ofInit = readdirSync('deploy/init').map((file) => join('deploy/init', file))
+  return [...readdirSync('.'), ...inDocs, ...ofInit].filter((file) => file.endsWith('.md'))
 }
 
 describe('the English of the documentation', () => {

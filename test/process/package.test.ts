@@ -1,6 +1,6 @@
-import { execFile, spawn } from 'node:child_process'
+import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
@@ -47,6 +47,26 @@ const TSCONFIG = {
   },
 }
 
+/** Waits until a server is ready, in a process group of its own. */
+async function served(child: ChildProcessWithoutNullStreams) {
+  let output = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+  const closed = once(child, 'close')
+  await eventually(() => expect(output).to.include('Sluice is ready'), { withinMs: LONG_MS })
+  return {
+    url: `http://127.0.0.1:${/"port":(\d+)/.exec(output)?.[1]}`,
+    /** @returns the whole output */
+    async stop() {
+      process.kill(-(child.pid as number), 'SIGTERM')
+      await closed
+      return output
+    },
+  }
+}
+
 describe('the installed npm package', function () {
   this.timeout(120_000)
   let installed: Installed
@@ -81,6 +101,36 @@ describe('the installed npm package', function () {
     child.kill('SIGTERM')
     expect(await closed).to.deep.equal([0, null])
     expect((await readdir(folder)).sort()).to.deep.equal(['data', 'node_modules'])
+  })
+
+  it('serves from a folder of `sluice init`, at once and later by its npm start, with the secrets of its .env', async () => {
+    const { folder, sluice } = installed
+    const files = join(folder, 'files')
+    const args = ['init', 'files', '--platform', 'node', '--yes', '--start']
+    // The file overrides variables of the shell.
+    const env = { ...ENV, BASE_URL: 'https://shell.example.com' }
+    const first = await served(spawn(sluice, args, { cwd: folder, env, detached: true }))
+    const dotenv = await readFile(join(files, '.env'), 'utf8')
+    const [, secret = ''] = /^SECRET_CLIENT_TOKEN=(sec_\w+)$/m.exec(dotenv) ?? []
+    const body = new FormData()
+    body.set('file', new Blob([await picture()]), 'a.png')
+    const headers = { Authorization: secret }
+    const uploaded = await fetch(`${first.url}/v1/upload`, { method: 'POST', headers, body })
+    const [{ src }] = (await uploaded.json()) as [{ src: string }]
+    expect(new URL(src).origin).to.equal('http://localhost:3000')
+    expect(await first.stop())
+      .to.include('Written to ')
+      .and.not.include(secret)
+    // As npm install does.
+    await symlink('../node_modules', join(files, 'node_modules'))
+    await writeFile(join(files, '.env'), dotenv.replace(/^PORT=.*$/m, 'PORT=0'))
+    const { PATH: path } = ENV
+    const later = await served(spawn('npm', ['start'], { cwd: files, env: { PATH: path }, detached: true }))
+    const delivered = await fetch(`${later.url}${new URL(src).pathname}?w=7`)
+    expect(delivered.status).to.equal(200)
+    await later.stop()
+    expect(await readdir(files)).to.include.members(['data', 'package.json', 'README.md'])
+    await rm(files, { recursive: true, force: true })
   })
 
   itLong('has the commands start and worker, with their own help and options', async () => {

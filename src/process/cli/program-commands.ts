@@ -1,5 +1,7 @@
 import type { Command } from 'commander'
+import { addInitCommand, type InitArguments } from './init/init-command.ts'
 import { subcommand } from './leaf-command.ts'
+import { addUpgradeCommand, type UpgradeArguments } from './upgrade/upgrade-command.ts'
 
 /** The programs of Sluice that run until a signal ends them. */
 export type Program = 'main' | 'worker'
@@ -11,13 +13,18 @@ export interface ProgramCommandsOptions {
   diagnose(options: { json?: boolean }): Promise<void>
   /** Writes a plugin of this name and its test. */
   newPlugin(name: string): Promise<void>
+  /** Writes a folder for an installation. */
+  init(given: InitArguments): Promise<void>
+  /** Prints what has changed since the version of a folder. */
+  upgrade(folder: string, given: UpgradeArguments): Promise<void>
 }
 
-/** Adds `start`, `worker`, `doctor` and `plugin`. */
+/** Adds `init`, `start`, `worker`, `doctor`, `upgrade` and `plugin`. */
 export function addProgramCommands(
   sluice: Command,
-  { become, diagnose, newPlugin }: ProgramCommandsOptions,
+  { become, diagnose, newPlugin, init, upgrade }: ProgramCommandsOptions,
 ): void {
+  addInitCommand(sluice, init)
   const program = (name: string, description: string, which: Program) =>
     sluice
       .command(name)
@@ -34,6 +41,7 @@ export function addProgramCommands(
     'doctor',
     'Check configuration, bucket, Redis, ffmpeg, clock, disk and memory, and print what to do. Exit code 1 after a problem.',
   ).action(({ json }) => diagnose({ json }))
+  addUpgradeCommand(sluice, upgrade)
   sluice
     .command('plugin')
     .description('Develop plugins.')

@@ -73,6 +73,8 @@ declare module 'sluice/client' {
       become: nothing,
       diagnose: nothing,
       newPlugin: nothing,
+      init: nothing,
+      upgrade: nothing,
       write: silent,
       writeError: silent,
     }

@@ -28,6 +28,7 @@ export function startSluice(
     isTerminal: false,
     signals,
     become: (program) => Promise.reject(new Error(`${program} runs in a process of its own only`)),
+    startIn: () => Promise.reject(new Error('a server runs in a process of its own only')),
   }).then((code) => ({ code, stdout, stderr }))
   return { ended, signal: (name) => void signals.emit(name) }
 }

@@ -1,12 +1,13 @@
 import type { FileRef } from '../../../core/files/file-ref.ts'
 import type { PageRequest } from '../../../core/ports/index/page-request.ts'
+import { INDEX_LAYOUT } from '../../../core/storage/index-layout.ts'
 import { type FencedKeys, fenceOf } from '../fence.ts'
 import { LISTED_STATES, ORDERS } from '../positions.ts'
 import { idIn, type Place } from './lists/places.ts'
 import { nameOf, ownerOf } from './names.ts'
 
 /** The number of the layout that this version reads and writes. Version 1.0 has no number. */
-export const LAYOUT = 2
+export const LAYOUT = INDEX_LAYOUT
 
 /** The beginning of the names of all keys of the index, apart from those that all layouts have in common. */
 export function prefixOf(keyPrefix: string): string {
