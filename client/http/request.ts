@@ -1,3 +1,4 @@
+import { newId } from './new-id.ts'
 import { errorOf, SluiceError } from './problem.ts'
 import { browserXhr, xhrFetch } from './progress.ts'
 import { withRetries } from './retry.ts'
@@ -47,8 +48,10 @@ export interface ApiRequest extends CallOptions {
   isAnonymous?: boolean
   /** Receives the number of sent bytes of the body. Only browsers report it before the end. */
   onSent?: ((bytes: number) => void) | undefined
-  /** Whether to retry. `lost`: after a lost connection, but not when the service is busy. Default: true. */
-  retries?: boolean | 'lost'
+  /** Whether to retry. Default: true. */
+  retries?: boolean
+  /** Whether retries wait as long as a busy service requests. Default: true. */
+  waits?: boolean
 }
 
 /** Sends requests to one service. */
@@ -123,7 +126,7 @@ export function createApi({
 
   function send(given: ApiRequest, read = async (response: Response) => response as unknown) {
     const request = given.once ? executedOnce(given) : given
-    const { method = 'GET', signal, kind = 'call', retries = true } = request
+    const { method = 'GET', signal, kind = 'call', retries = true, waits } = request
     const isIdempotent = request.isIdempotent ?? IDEMPOTENT.includes(method)
     const limitMs = retries ? timeoutMs : 0
     const run = (inner: AbortSignal | undefined) =>
@@ -131,8 +134,8 @@ export function createApi({
         isIdempotent,
         limitMs,
         // A large file may take longer than the limit.
-        limitFrom: kind === 'call' ? 'start' : 'failure',
-        isBusyFinal: retries === 'lost',
+        fromFailure: kind !== 'call',
+        waits,
         signal: inner,
       }).catch((error: unknown) => {
         // fetch and the body of a response fail with errors of their own when they are aborted.
@@ -154,10 +157,7 @@ export function createApi({
 }
 
 function executedOnce(request: ApiRequest): ApiRequest {
-  // Not `randomUUID`, which browsers have for pages with HTTPS only.
-  const key = globalThis.crypto?.getRandomValues(new Uint32Array(4)).join('-')
-  if (key === undefined) return request
-  return { ...request, headers: { ...request.headers, 'Idempotency-Key': key }, isIdempotent: true }
+  return { ...request, headers: { ...request.headers, 'Idempotency-Key': newId() }, isIdempotent: true }
 }
 
 /** `path` with each of its names in percent-encoding. */

@@ -7,10 +7,10 @@ export interface RetryOptions {
   isIdempotent: boolean
   /** No attempt begins later than this after the start, or after the first failure. 0: no retries. */
   limitMs: number
-  /** Default: `start`. */
-  limitFrom?: 'start' | 'failure'
-  /** Whether a 429 or 503 with `Retry-After` is the error of the call. Default: false. */
-  isBusyFinal?: boolean
+  /** Whether the limit begins with the first failure. Default: false. */
+  fromFailure?: boolean
+  /** Whether a 429 or 503 with `Retry-After` is repeated. Default: true. */
+  waits?: boolean | undefined
   signal?: AbortSignal | undefined
   /** Milliseconds of a clock that never goes back. */
   now?: () => number
@@ -32,15 +32,15 @@ export async function withRetries<T>(
   {
     isIdempotent,
     limitMs,
-    limitFrom,
-    isBusyFinal = false,
+    fromFailure,
+    waits = true,
     signal,
     now = () => performance.now(),
     pause = wait,
     random = Math.random,
   }: RetryOptions,
 ): Promise<T> {
-  let until = limitFrom === 'failure' ? undefined : now() + limitMs
+  let until = fromFailure ? undefined : now() + limitMs
   for (let failures = 0; ; failures += 1) {
     try {
       return await attempt()
@@ -48,7 +48,7 @@ export async function withRetries<T>(
       until ??= now() + limitMs
       const delayMs = retryDelayMs(error, {
         isIdempotent,
-        isBusyFinal,
+        waits,
         backoffMs: backoffMs(failures, random),
       })
       if (delayMs === undefined || now() + delayMs > until) throw error
@@ -67,13 +67,13 @@ function retryDelayMs(
   error: unknown,
   {
     isIdempotent,
-    isBusyFinal,
+    waits,
     backoffMs,
-  }: Pick<Required<RetryOptions>, 'isIdempotent' | 'isBusyFinal'> & { backoffMs: number },
+  }: Pick<Required<RetryOptions>, 'isIdempotent' | 'waits'> & { backoffMs: number },
 ): number | undefined {
   if (!(error instanceof SluiceError)) return undefined
   const { status, retryAfter, problem, code } = error
-  if (isBusyFinal && isBusy(error)) return undefined
+  if (!waits && isBusy(error)) return undefined
   // At least the backoff: "Retry-After: 0" must not become a busy loop.
   if (retryAfter !== undefined && (isBusy(error) || code === 'request_conflict'))
     return Math.max(1000 * retryAfter, backoffMs)

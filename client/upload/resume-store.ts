@@ -21,7 +21,11 @@ export function browserStore(): ResumeStore | undefined {
   if (!storage) return undefined
   return {
     // After the time at which it was stored.
-    get: (key) => storage.getItem(PREFIX + key)?.replace(/^\d+ /, ''),
+    get: (key) =>
+      storage
+        .getItem(PREFIX + key)
+        ?.split(' ')
+        .pop(),
     // A full storage must not fail the upload.
     set: (key, url) =>
       quietly(() => {
@@ -35,7 +39,7 @@ export function browserStore(): ResumeStore | undefined {
 /** Removes the names of files whose uploads were never continued. */
 function removeOld(storage: WebStorage): void {
   for (const key of Object.keys(storage))
-    if (key.startsWith(PREFIX) && Number.parseInt(storage.getItem(key) ?? '', 10) < Date.now() - LIFETIME_MS)
+    if (key.startsWith(PREFIX) && Number(storage.getItem(key)?.split(' ')[0]) < Date.now() - LIFETIME_MS)
       storage.removeItem(key)
 }
 

@@ -8,7 +8,7 @@ export interface SmallUpload {
   api: Api
   request: Pick<
     ApiRequest,
-    'method' | 'path' | 'query' | 'headers' | 'once' | 'isAnonymous' | 'retries' | 'signal'
+    'method' | 'path' | 'query' | 'headers' | 'once' | 'isAnonymous' | 'retries' | 'waits' | 'signal'
   >
   bytes: Blob
   onProgress: ((progress: UploadProgress) => void) | undefined

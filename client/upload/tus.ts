@@ -124,7 +124,7 @@ async function create({
     isAnonymous: isLink,
     // A second upload without bytes expires by itself. But it would take a use of a link.
     isIdempotent: !isLink,
-    retries: retries || 'lost',
+    waits: retries,
     signal,
   })
   const location = response.headers.get('Location')

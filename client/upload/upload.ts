@@ -50,7 +50,7 @@ export async function uploadFile(
     const request = {
       query: { path: folder },
       once: true,
-      retries: retries || ('lost' as const),
+      waits: retries,
       signal,
     }
     if (Object.keys(fields).length > 0)
@@ -101,7 +101,7 @@ async function uploadRemote(api: Api, url: string, options: UploadOptions): Prom
     path: '/v1/upload/url',
     kind: 'transfer',
     once: true,
-    retries: retries || 'lost',
+    waits: retries,
     json: { url, name, path, info, tags, metadata, focalPoint, transforms: transforms?.map(queryOf) },
     signal,
   })

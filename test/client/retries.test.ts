@@ -70,14 +70,14 @@ describe('retries of the client library', () => {
     const lost = failed({ code: 'network' })
     const long = { limitMs: 1000, stepMs: 5000 }
     expect(await tried([lost], long)).to.include({ result: lost, attempts: 1 })
-    expect(await tried([lost], { ...long, limitFrom: 'failure' })).to.include({ result: 'done', attempts: 2 })
-    expect(await tried([lost, lost], { ...long, limitFrom: 'failure' })).to.include({ attempts: 2 })
+    expect(await tried([lost], { ...long, fromFailure: true })).to.include({ result: 'done', attempts: 2 })
+    expect(await tried([lost, lost], { ...long, fromFailure: true })).to.include({ attempts: 2 })
   })
 
   it('are left to a caller that waits for a busy service', async () => {
     const busy = failed({ status: 429, retryAfter: 1, problem })
-    expect(await tried([busy], { isBusyFinal: true })).to.include({ result: busy, attempts: 1 })
-    expect(await tried([failed({ code: 'network' })], { isBusyFinal: true })).to.include({ attempts: 2 })
+    expect(await tried([busy], { waits: false })).to.include({ result: busy, attempts: 1 })
+    expect(await tried([failed({ code: 'network' })], { waits: false })).to.include({ attempts: 2 })
   })
 
   const cases: [title: string, error: unknown, ifIdempotent: number, otherwise: number][] = [

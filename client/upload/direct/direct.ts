@@ -119,7 +119,7 @@ async function begin({
       isAnonymous: target !== undefined,
       // A second upload without bytes expires by itself. But it would take a use of a link.
       isIdempotent: target === undefined,
-      retries: retries || 'lost',
+      waits: retries,
       json: {
         name: source.name || 'file',
         size: source.size,

@@ -1,4 +1,5 @@
 import type { FileRecord } from '../../generated/api.ts'
+import { newId } from '../../http/new-id.ts'
 import type { SluiceError } from '../../http/problem.ts'
 
 /**
@@ -96,11 +97,4 @@ export function newItem({
     record: undefined,
     retryAt: undefined,
   }
-}
-
-/** Unique among the pages of a browser. `crypto.randomUUID` exists only in secure contexts. */
-export function newId(): string {
-  return [Date.now(), Math.random(), Math.random()]
-    .map((part) => part.toString(36).replace('0.', ''))
-    .join('')
 }

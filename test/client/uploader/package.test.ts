@@ -8,7 +8,7 @@ import { installClient } from '../../support/programs/client-package.ts'
 import { PROJECT } from '../../support/service.ts'
 import { itLong } from '../../support/sized.ts'
 
-// Issue 17: without React.
+// Without React.
 const UPLOADER_MAX_GZIP_BYTES = 20_500
 
 describe('the packages sluice/uploader and sluice/react', () => {

@@ -1,6 +1,6 @@
+import { newId } from '../../../../../client/http/new-id.ts'
 import {
   isSameFile,
-  newId,
   type UploadItem as QueuedFile,
   type UploadStatus,
 } from '../../../../../client/uploader/queue/item.ts'
