@@ -76,7 +76,7 @@ export async function startRedis({
     async stop() {
       const shell = running?.shell
       running = undefined
-      if (!shell) return
+      if (!shell || shell.exitCode !== null || shell.signalCode !== null) return
       const closed = once(shell, 'close')
       shell.stdin?.end()
       await closed
