@@ -1,7 +1,5 @@
 #!/usr/bin/env node
-import { readFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
-import { parseEnv } from 'node:util'
 import { sluice } from './command.ts'
 import type { Program } from './process/cli/program-commands.ts'
 import { keepFilesPrivate } from './process/web/private-files.ts'
@@ -20,12 +18,9 @@ async function become(program: Program, args: readonly string[]): Promise<void> 
   await (program === 'main' ? import('./main.ts') : import('./worker.ts'))
 }
 
-async function startIn(folder: string): Promise<void> {
+async function startIn(folder: string, applySettings: () => Promise<void>): Promise<void> {
   process.chdir(folder)
-  const { PORT } = process.env
-  // As with `npm start`, the file overrides variables of the shell, such as the APP_SECRET of another installation. A PORT of the shell
-  // applies to this start.
-  Object.assign(process.env, parseEnv(await readFile('.env', 'utf8')), PORT === undefined ? {} : { PORT })
+  await applySettings()
   await become('main', [])
 }
 

@@ -4,6 +4,7 @@ import { join, relative, resolve } from 'node:path'
 import { CommanderError } from 'commander'
 import pino from 'pino'
 import { backupConnection } from '../config/backup-target.ts'
+import { applyEnvFile } from '../config/env-file.ts'
 import { importCredentials } from '../config/import-credentials.ts'
 import { type Config, loadConfig } from '../config/load.ts'
 import { storageSecret } from '../config/storage-secret.ts'
@@ -49,8 +50,8 @@ export interface CommandProcess {
   signals: Pick<EventEmitter, 'once'>
   /** Runs the server or the worker in this process. */
   become: ProgramCommandsOptions['become']
-  /** Runs the server in this process, in this folder, with the settings of its `.env`. */
-  startIn(folder: string): Promise<void>
+  /** Runs the server in this process, in this folder, after its settings are applied to the environment. */
+  startIn(folder: string, applySettings: () => Promise<void>): Promise<void>
   /** The input of a terminal. Undefined when standard input or output is no terminal. */
   input?: Terminal['input'] | undefined
 }
@@ -70,7 +71,8 @@ export async function sluice(args: readonly string[], own: CommandProcess): Prom
   const initFolder = async (given: InitArguments) => {
     const { input, write } = own
     const terminal = input && { input, write }
-    code = await runInit(given, { terminal, startServer: own.startIn, ...own })
+    const startServer = (folder: string) => own.startIn(folder, () => applyEnvFile('.env'))
+    code = await runInit(given, { terminal, startServer, ...own })
   }
   const upgrade = async (folder: string, given: UpgradeArguments) => {
     code = runUpgrade(folder, given, own)
