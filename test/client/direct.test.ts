@@ -10,7 +10,6 @@ import {
   type ClientOptions,
   createClient,
   createUploader,
-  type ResumeStore,
   type UploadOptions,
   type UploadProgress,
   uploadToLink,
@@ -21,7 +20,7 @@ import { S3_EMBEDDED, stoppedAtTheEnd } from '../support/backends.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Chromium, startChromium } from '../support/peers/chromium.ts'
 import { rejection } from '../support/rejection.ts'
-import { noise } from '../support/requests/tus.ts'
+import { memoryStore, noise } from '../support/requests/tus.ts'
 import { freePort } from '../support/servers/free-port.ts'
 import { allowOrigin } from '../support/servers/on-s3.ts'
 import { s3Server } from '../support/servers/s3-server.ts'
@@ -34,17 +33,6 @@ const MIB = 1024 ** 2
 // Three parts.
 const BYTES = noise(11 * MIB)
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
-
-/** What localStorage is in a page. */
-function memoryStore(): ResumeStore & { urls: Map<string, string> } {
-  const urls = new Map<string, string>()
-  return {
-    urls,
-    get: (key) => urls.get(key),
-    set: (key, url) => void urls.set(key, url),
-    delete: (key) => void urls.delete(key),
-  }
-}
 
 describe('direct uploads of the client library', () => {
   const start = stoppedAtTheEnd((options) => startService({ backend: S3_EMBEDDED, ...options }))

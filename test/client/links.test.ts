@@ -2,30 +2,13 @@ import { once } from 'node:events'
 import { createServer, type RequestListener, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
-import {
-  createClient,
-  createUploader,
-  type ResumeStore,
-  type SluiceClient,
-  uploadToLink,
-} from '../../client/index.ts'
+import { createClient, createUploader, type SluiceClient, uploadToLink } from '../../client/index.ts'
 import { onOneBackend } from '../support/backends.ts'
 import { rejection } from '../support/rejection.ts'
-import { noise } from '../support/requests/tus.ts'
+import { memoryStore, noise } from '../support/requests/tus.ts'
 import type { Service } from '../support/service.ts'
 
 const bytesAt = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer())
-
-/** A store in memory, with what it holds. */
-function memoryStore(): ResumeStore & { urls: Map<string, string> } {
-  const urls = new Map<string, string>()
-  return {
-    urls,
-    get: (key) => urls.get(key),
-    set: (key, url) => void urls.set(key, url),
-    delete: (key) => void urls.delete(key),
-  }
-}
 
 /** A proxy in front of a service: `before` may end a request itself, and then returns true. */
 async function proxy(service: Service, before: (...args: Parameters<RequestListener>) => boolean) {

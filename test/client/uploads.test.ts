@@ -1,20 +1,11 @@
 import { expect } from 'chai'
-import { createClient, type ResumeStore } from '../../client/index.ts'
+import { createClient } from '../../client/index.ts'
 import { browserStore } from '../../client/upload/resume-store.ts'
 import { rejection } from '../support/rejection.ts'
+import { memoryStore } from '../support/requests/tus.ts'
 
 const RECORD = [{ originalName: 'a.bin' }]
 const file = (name = 'a.bin') => new File(['0123456789'], name, { lastModified: 1_700_000_000_000 })
-
-function memoryStore(): ResumeStore & { urls: Map<string, string> } {
-  const urls = new Map<string, string>()
-  return {
-    urls,
-    get: (key) => urls.get(key),
-    set: (key, url) => void urls.set(key, url),
-    delete: (key) => void urls.delete(key),
-  }
-}
 
 /** A page of the console, for a service that refuses these requests once. */
 function page({ refused, clientId }: { refused?: string; clientId?: string }) {

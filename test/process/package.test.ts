@@ -47,7 +47,7 @@ const TSCONFIG = {
   },
 }
 
-/** Waits until a server is ready, in a process group of its own. */
+/** Waits until a server is ready. */
 async function served(child: ChildProcessWithoutNullStreams) {
   let output = ''
   for (const stream of [child.stdout, child.stderr])
@@ -58,7 +58,9 @@ async function served(child: ChildProcessWithoutNullStreams) {
   await eventually(() => expect(output).to.include('Sluice is ready'), { withinMs: LONG_MS })
   return {
     url: `http://127.0.0.1:${/"port":(\d+)/.exec(output)?.[1]}`,
-    /** @returns the whole output */
+    output: () => output,
+    closed,
+    /** Ends a process group of its own. @returns the whole output */
     async stop() {
       process.kill(-(child.pid as number), 'SIGTERM')
       await closed
@@ -78,19 +80,11 @@ describe('the installed npm package', function () {
   it('serves in an empty folder after `sluice start`, and ends at SIGTERM', async () => {
     const { folder, sluice } = installed
     const child = spawn(sluice, ['start'], { cwd: folder, env: ENV })
-    let output = ''
-    for (const stream of [child.stdout, child.stderr])
-      stream.setEncoding('utf8').on('data', (text: string) => {
-        output += text
-      })
-    const closed = once(child, 'close')
-    await eventually(() => expect(output).to.include('Sluice is ready'), { withinMs: LONG_MS })
-    expect(output).to.not.match(/warning/i)
-    const port = /"port":(\d+)/.exec(output)?.[1]
+    const { url, output, closed } = await served(child)
+    expect(output()).to.not.match(/warning/i)
     const { secretClientToken } = JSON.parse(await readFile(join(folder, 'data', 'credentials.json'), 'utf8'))
     const body = new FormData()
     body.set('file', new Blob([await picture()]), 'a.png')
-    const url = `http://127.0.0.1:${port}`
     const headers = { Authorization: secretClientToken }
     const uploaded = await fetch(`${url}/v1/upload`, { method: 'POST', headers, body })
     const [{ src }] = (await uploaded.json()) as [{ src: string }]

@@ -8,7 +8,7 @@ import type { SharedVersion } from './shared-copy.ts'
  */
 export function redisSharedVersion(
   redis: RedisConnection,
-  { keyPrefix, name = 'clients' }: { keyPrefix: string; name?: string },
+  { keyPrefix, name }: { keyPrefix: string; name: string },
 ): SharedVersion {
   const key = `${keyPrefix}${name}`
   return {

@@ -234,7 +234,7 @@ async function redisState(url: string, { config, log, deliveryLog }: BackendsOpt
     locks,
     handover: redisHandover(...at('locks')),
     jobs: bullmqJobs({ redis, keyPrefix, log, mayCallInfo: await mayCallInfo(redis) }),
-    clientChanges: redisSharedVersion(...at('changes')),
+    clientChanges: redisSharedVersion(...at('changes', { name: 'clients' })),
     memberChanges: redisSharedVersion(...at('changes', { name: 'members' })),
     ledger: redisLedger(...at('ledger')),
     usage: redisUsage(...at('usage')),

@@ -59,7 +59,7 @@ describe('bucket: the clients of several processes', () => {
       },
     }
     clock.now = 1_800_000_000_000
-    changes = redisSharedVersion(redis, { keyPrefix: newKeyPrefix() })
+    changes = redisSharedVersion(redis, { keyPrefix: newKeyPrefix(), name: 'clients' })
     here = await open('here')
     elsewhere = await open('elsewhere')
     readings = 0

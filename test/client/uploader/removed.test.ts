@@ -1,23 +1,12 @@
 import { expect } from 'chai'
-import { createClient, type ResumeStore, type SluiceClient, uploadToLink } from '../../../client/index.ts'
+import { createClient, type SluiceClient, uploadToLink } from '../../../client/index.ts'
 import type { QueueOptions } from '../../../client/uploader/queue/options.ts'
 import { createUploadQueue } from '../../../client/uploader/queue/queue.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
 import { rejection } from '../../support/rejection.ts'
-import { noise } from '../../support/requests/tus.ts'
+import { memoryStore, noise } from '../../support/requests/tus.ts'
 import type { Service } from '../../support/service.ts'
-
-/** What localStorage is in a page. */
-function memoryStore(): ResumeStore & { urls: Map<string, string> } {
-  const urls = new Map<string, string>()
-  return {
-    urls,
-    get: (key) => urls.get(key),
-    set: (key, url) => void urls.set(key, url),
-    delete: (key) => void urls.delete(key),
-  }
-}
 
 onOneBackend('an upload that the user removes', (start) => {
   let service: Service

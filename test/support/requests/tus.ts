@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { Upload, type UploadOptions } from 'tus-js-client'
+import type { ResumeStore } from '../../../client/upload/resume-store.ts'
 import type { Caller, WireRecord } from './client.ts'
 import { type Answer, type Call, exchange } from './exchange.ts'
 
@@ -9,6 +10,17 @@ export const OFFSET_STREAM = { 'Content-Type': 'application/offset+octet-stream'
 /** Bytes that no format begins with, and that no two files share. */
 export function noise(bytes: number): Buffer {
   return Buffer.concat([Buffer.alloc(16), randomBytes(bytes - 16)])
+}
+
+/** The URLs of unfinished uploads, as localStorage has them in a page. */
+export function memoryStore(): ResumeStore & { urls: Map<string, string> } {
+  const urls = new Map<string, string>()
+  return {
+    urls,
+    get: (key) => urls.get(key),
+    set: (key, url) => void urls.set(key, url),
+    delete: (key) => void urls.delete(key),
+  }
 }
 
 /** A request of tus with the caller's secret. */

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { type OwnPackage, tarballOf, textOf } from '../own-package.ts'
 import { buildOf, releasesOf } from '../upgrade/changelog.ts'
-import { type OwnPackage, tarballOf, textOf } from './own-package.ts'
 import { type Choices, kindOf } from './platforms.ts'
 import { readmeText } from './readme.ts'
 import { dotenvText, type Settings, settingsOf } from './settings.ts'

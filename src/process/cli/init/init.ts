@@ -2,8 +2,8 @@ import { spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { basename, join, relative, resolve } from 'node:path'
 import { printable } from '../output.ts'
+import { type OwnPackage, ownPackage, tarballOf } from '../own-package.ts'
 import { appName, filesOf } from './files.ts'
-import { type OwnPackage, ownPackage, tarballOf } from './own-package.ts'
 import { type Choices, kindOf, PLATFORM_NAMES } from './platforms.ts'
 import { ask, DEFAULT_FOLDER, type Given, type Terminal } from './questions.ts'
 import { commandsUnder } from './readme.ts'
@@ -48,7 +48,7 @@ export async function init(given: Given, options: InitOptions): Promise<number> 
     throw new Error(`${own.root} is not built. Run npm run build there`)
   const folder = resolve(path)
   const { files, settings } = filesOf(choices, { own, app: appName(basename(folder)) })
-  await writeFolder(folder, { files, tarballOf: own.isPublished ? undefined : own.root })
+  await writeFolder(folder, { files, packageRoot: own.isPublished ? undefined : own.root })
 
   const missing = missingIn(settings)
   const names = [...files.keys(), ...(own.isPublished ? [] : [tarballOf(own)])]

@@ -1,4 +1,4 @@
-import { type OwnPackage, tarballOf, textOf } from './own-package.ts'
+import { type OwnPackage, tarballOf, textOf } from '../own-package.ts'
 import { type Choices, kindOf } from './platforms.ts'
 import { missingIn, type Settings } from './settings.ts'
 

@@ -34,12 +34,12 @@ export async function expectEmpty(folder: string): Promise<void> {
  * removes what was written.
  *
  * @param files by their paths in the folder
- * @param tarballOf the root of a package, which is packed into the folder too
+ * @param packageRoot of a package that is packed into the folder too
  * @throws Error as {@link expectEmpty}, and for a file that was created in the meantime
  */
 export async function writeFolder(
   folder: string,
-  { files, tarballOf }: { files: ReadonlyMap<string, string>; tarballOf?: string | undefined },
+  { files, packageRoot }: { files: ReadonlyMap<string, string>; packageRoot?: string | undefined },
 ): Promise<void> {
   await expectEmpty(folder)
   const isNew = (await mkdir(folder, { recursive: true })) !== undefined
@@ -53,8 +53,8 @@ export async function writeFolder(
       written.push(path)
       await finish(handle, { text, mode })
     }
-    if (tarballOf) {
-      const name = await pack(tarballOf, folder)
+    if (packageRoot) {
+      const name = await pack(packageRoot, folder)
       written.push(name)
       const handle = await open(join(folder, name), constants.O_RDONLY | constants.O_NOFOLLOW)
       await finish(handle, { mode: READABLE })

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
-import { ownPackage } from '../init/own-package.ts'
 import { failureText } from '../output.ts'
+import { ownPackage } from '../own-package.ts'
 import { guideOf, upgradeReport } from './upgrade.ts'
 import { STEPS_NEEDED, type UpgradeArguments } from './upgrade-command.ts'
 import { checkText, upgradeText } from './upgrade-text.ts'

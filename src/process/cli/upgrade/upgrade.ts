@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { FORMER_LAYOUTS, INDEX_LAYOUT } from '../../../core/storage/index-layout.ts'
-import { type OwnPackage, textOf } from '../init/own-package.ts'
 import { commandsUnder } from '../init/readme.ts'
+import { type OwnPackage, textOf } from '../own-package.ts'
 import { buildOf, compareVersions, needsStep, releasesAfter, releasesOf } from './changelog.ts'
 
 /** What an upgrade means. All changes are Markdown. */

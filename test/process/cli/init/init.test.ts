@@ -4,11 +4,11 @@ import { basename, join } from 'node:path'
 import { expect } from 'chai'
 import { loadConfig } from '../../../../config/load.ts'
 import { appName } from '../../../../src/process/cli/init/files.ts'
-import { ownPackage } from '../../../../src/process/cli/init/own-package.ts'
 import { kindOf, PLATFORM_NAMES } from '../../../../src/process/cli/init/platforms.ts'
 import type { Given } from '../../../../src/process/cli/init/questions.ts'
 import { runInit } from '../../../../src/process/cli/init/run-init.ts'
 import { writeFolder } from '../../../../src/process/cli/init/write-folder.ts'
+import { ownPackage } from '../../../../src/process/cli/own-package.ts'
 import { sluice } from '../../../support/programs/sluice.ts'
 import { rejection } from '../../../support/rejection.ts'
 import { temporaryFolder } from '../../../support/temporary-folder.ts'
@@ -189,7 +189,7 @@ describe('sluice init', () => {
       ['chart/values.yaml', 'a: 1'],
     ])
     for (const folder of [fresh, empty]) {
-      const failed = writeFolder(folder, { files, tarballOf: join(parent, 'no package') })
+      const failed = writeFolder(folder, { files, packageRoot: join(parent, 'no package') })
       expect(await rejection(failed)).to.have.property('code', 'ENOENT')
     }
     expect(await readdir(parent, { recursive: true })).to.deep.equal(['empty'])

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { projectRoot } from '../../project-root.ts'
+import { projectRoot } from '../project-root.ts'
 
 /** The package that this process runs from. */
 export interface OwnPackage {
