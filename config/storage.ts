@@ -58,6 +58,13 @@ export const STORAGE_VARIABLES = {
     default: 'false',
     help: 'Whether requests have the bucket in the path instead of the host name. Many compatible stores need true.',
   }),
+  S3_TIMEOUT_MS: integer({
+    min: 1000,
+    max: 60_000,
+    unit: 'milliseconds',
+    default: 3500,
+    help: 'How long S3 may be silent before a request fails with 503. Raise it for a store or a network that is slow.',
+  }),
   AWS_REGION: text({
     pattern: /^[a-z0-9-]{1,64}$/,
     expected: 'a region',

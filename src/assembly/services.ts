@@ -99,7 +99,7 @@ async function buildServices(opened: Backends, options: ServicesOptions) {
   const recovery = createRecovery(keys)
   const credentialsKey = keys('bucket credentials')
   const storage = {
-    buckets: withOwnBuckets(backends.buckets, { key: credentialsKey, log }),
+    buckets: withOwnBuckets(backends.buckets, { key: credentialsKey, log, silenceMs: config.S3_TIMEOUT_MS }),
     index: backends.index,
   }
   const { buckets: allObjects, index: stored } = wrapStorage?.(storage) ?? storage

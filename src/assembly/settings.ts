@@ -35,6 +35,7 @@ export function s3Options(bucket: string, config: Config): S3BucketOptions {
     endpoint: config.AWS_ENDPOINT_URL_S3,
     region: config.AWS_REGION,
     credentials: credentials(config),
+    silenceMs: config.S3_TIMEOUT_MS,
   }
 }
 

@@ -199,6 +199,7 @@ describe('configuration', () => {
       ...rates('ZIP', 10, 0, 60),
       ...rates('SIGN_IN', 100, 10, 300),
       S3_FORCE_PATH_STYLE: 'false',
+      S3_TIMEOUT_MS: 3500,
       REDIS_TLS_VERIFY: 'true',
       INDEX_PARTITIONS: '1',
       HOT_CACHE_BYTES: 64_000_000,

@@ -18,8 +18,12 @@ type Owner = Pick<Client, 'id'> & { storage: ClientStorage }
  * credentials, affects only its client: each own bucket has its own connections and its own time limits.
  *
  * @param options.key the key that seals the secrets
+ * @param options.silenceMs how long an own bucket may be silent, as in `S3ConnectionOptions`
  */
-export function withOwnBuckets(common: Buckets, { key, log }: { key: Buffer; log: Log }): Buckets {
+export function withOwnBuckets(
+  common: Buckets,
+  { key, log, silenceMs }: { key: Buffer; log: Log; silenceMs?: number },
+): Buckets {
   const opened = new Map<string, Promise<Buckets>>()
   const warnings = new Map<string, (error: Error) => void>()
 
@@ -53,6 +57,7 @@ export function withOwnBuckets(common: Buckets, { key, log }: { key: Buffer; log
       forcePathStyle,
       publicUrl,
       credentials,
+      silenceMs,
       isRefused: isMetadataAddress,
     })
   }

@@ -9,7 +9,7 @@ import { SentinelRedisConnector } from './sentinel-connector.ts'
 
 /**
  * One connection to Redis, which reconnects by itself. Commands are not queued while it is down: a command fails at once.
- * A command without a response fails after {@link RESPONSE_MS}. Redis may still execute it later, when it was only slow.
+ * A command without a response fails after {@link RESPONSE_MS}, or the `timeout` of the URL. Redis may still execute it later, when it was only slow.
  * So each of our commands must be safe to execute late.
  */
 export interface RedisConnection {
@@ -22,7 +22,7 @@ export interface RedisConnection {
    * @param options.protocol the version of Redis' protocol. Default: 3
    */
   another(options?: { protocol?: 2 }): RedisConnection
-  /** Resolves when commands can be sent. @throws Problem 503 after {@link READY_MS} */
+  /** Resolves when commands can be sent. @throws Problem 503 after {@link READY_MS} more than the time of a response */
   ready(): Promise<void>
   close(): Promise<void>
 }
@@ -40,7 +40,7 @@ export interface RedisAddress {
 // A healthy Redis responds within a millisecond. A blocked event loop or a fork may take a few hundred. After this time,
 // the connection counts as dead and is opened again.
 const RESPONSE_MS = 1500
-const READY_MS = 2000
+const READY_MS = 500
 const RETRY_MAX_MS = 1000
 
 /**
@@ -57,7 +57,10 @@ export function connectRedis({
 }: RedisAddress & { log?: Log; clusterSlot?: ClusterSlot }): RedisConnection {
   const options = redisOptions(address)
   const Connector = connectorOf(options, clusterSlot)
-  return connection({ ...options, ...BEHAVIOUR, ...(clusterSlot ? { clusterSlot } : {}), Connector }, log)
+  return connection(
+    { ...options, ...BEHAVIOUR, ...timeLimits(address), ...(clusterSlot ? { clusterSlot } : {}), Connector },
+    log,
+  )
 }
 
 function connectorOf({ sentinels }: RedisOptions, clusterSlot: ClusterSlot | undefined) {
@@ -68,7 +71,8 @@ function connectorOf({ sentinels }: RedisOptions, clusterSlot: ClusterSlot | und
 /** The options for short queries to the servers at an address. */
 export function queryOptions(address: RedisAddress): QueryOptions {
   const { username, password, tls } = redisOptions(address)
-  const { connectTimeout, commandTimeout, disconnectTimeout } = BEHAVIOUR
+  const { connectTimeout, commandTimeout } = timeLimits(address)
+  const { disconnectTimeout } = BEHAVIOUR
   return {
     ...{ connectTimeout, commandTimeout, disconnectTimeout },
     ...(username ? { username } : {}),
@@ -81,7 +85,7 @@ export function queryOptions(address: RedisAddress): QueryOptions {
 export function redisOptions({ url, ca, verify = true }: RedisAddress): RedisOptions {
   const parsed = parseRedisUrl(url)
   if (!parsed) throw new Error(`expected ${REDIS_URL_FORMS}`)
-  const { nodes, masterName, isTls, username, password, sentinelPassword, database } = parsed
+  const { nodes, masterName, isTls, username, password, sentinelPassword, database, responseMs } = parsed
   const tls = { rejectUnauthorized: verify, ...(ca === undefined ? {} : { ca }) }
   const common = {
     db: database,
@@ -96,17 +100,23 @@ export function redisOptions({ url, ca, verify = true }: RedisAddress): RedisOpt
     name: masterName,
     ...(sentinelPassword ? { sentinelPassword } : {}),
     ...(isTls ? { sentinelTLS: tls, enableTLSForSentinelMode: true } : {}),
-    sentinelCommandTimeout: RESPONSE_MS,
+    sentinelCommandTimeout: responseMs ?? RESPONSE_MS,
   }
+}
+
+function timeLimits({ url }: RedisAddress) {
+  const { responseMs = RESPONSE_MS } = parseRedisUrl(url) ?? {}
+  return {
+    connectTimeout: responseMs,
+    commandTimeout: responseMs,
+    // Closes the connection, not only the command, so that the next commands do not wait as long.
+    socketTimeout: responseMs,
+  } satisfies RedisOptions
 }
 
 const BEHAVIOUR = {
   replyMapping: 'legacy',
   connectionName: 'sluice',
-  connectTimeout: RESPONSE_MS,
-  commandTimeout: RESPONSE_MS,
-  // Closes the connection, not only the command, so that the next commands do not wait as long.
-  socketTimeout: RESPONSE_MS,
   disconnectTimeout: 300,
   maxLoadingRetryTime: 500,
   enableOfflineQueue: false,
@@ -119,7 +129,7 @@ const BEHAVIOUR = {
 } as const satisfies RedisOptions
 
 function connection(
-  options: RedisOptions & { replyMapping: 'legacy'; clusterSlot?: ClusterSlot },
+  options: RedisOptions & { replyMapping: 'legacy'; commandTimeout: number; clusterSlot?: ClusterSlot },
   log: Log | undefined,
 ): RedisConnection {
   const client = new Redis({ ...options, reconnectOnError: elsewhere(options.clusterSlot) })
@@ -156,7 +166,7 @@ function connection(
       const timer = setTimeout(() => {
         client.off('ready', done)
         reject(problem(lastFailure ?? new Error('no response')))
-      }, READY_MS)
+      }, options.commandTimeout + READY_MS)
       const done = () => {
         clearTimeout(timer)
         resolve()

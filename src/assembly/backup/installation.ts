@@ -36,7 +36,11 @@ export async function openInstallation(
   const secret = config.APP_SECRET ?? (await readAppSecret(join(config.DATA_DIR, 'app-secret')))
   // With a random key, the buckets of clients are unavailable, and reported as such.
   const key = secret === undefined ? randomBytes(32) : appKeys(secret)('bucket credentials')
-  const buckets = withOwnBuckets(common, { key, log: pino({ level: 'silent' }) })
+  const buckets = withOwnBuckets(common, {
+    key,
+    log: pino({ level: 'silent' }),
+    silenceMs: config.S3_TIMEOUT_MS,
+  })
   const first = buckets.of(FIRST)
   return {
     first,

@@ -13,6 +13,8 @@ export interface RedisUrl {
   sentinelPassword?: string
   /** 0 for a Redis Cluster, which has no others. */
   database: number
+  /** After this time, a command without a response fails. Absent: the usual time. */
+  responseMs?: number
   /** Without user name and passwords, for people: `redis.example.com:6380`, or `mymaster (Sentinels a:26379, b:26379)`. */
   shown: string
 }
@@ -26,7 +28,7 @@ export interface RedisNode {
 
 /** The forms of {@link parseRedisUrl}, for messages. */
 export const REDIS_URL_FORMS =
-  'redis://[user:password@]host[:port][/database], redis+cluster://[user:password@]host[:port][,host[:port]…], or redis+sentinel://[user:password@]host[:port][,host[:port]…]/name[/database]; rediss for TLS'
+  'redis://[user:password@]host[:port][/database], redis+cluster://[user:password@]host[:port][,host[:port]…], or redis+sentinel://[user:password@]host[:port][,host[:port]…]/name[/database]; rediss for TLS; ?timeout=<seconds> from 1 to 30'
 
 const PORT = 6379
 const SENTINEL_PORT = 26_379
@@ -38,7 +40,7 @@ const HOST = /^(?:\[(?<six>[\da-f:.]+)\]|(?<name>[^:[\]\s<>|^\\\p{Cc}]+))(?::(?<
 /**
  * Parses `redis://[user:password@]host[:port][/database]`, `redis+cluster://[user:password@]host[:port][,…]` and
  * `redis+sentinel://[user:password@]host[:port][,…]/<name>[/database][?sentinel_password=…]`, with `rediss` for TLS. User name and
- * passwords are percent-encoded.
+ * passwords are percent-encoded. All of them may have the parameter `timeout`: seconds from 1 to 30.
  *
  * @returns undefined for any other text. Other parameters are refused: they would be ignored
  */
@@ -56,15 +58,17 @@ export function parseRedisUrl(url: string): RedisUrl | undefined {
   ]
   const login = /^(?<username>[^:]*)(?::(?<password>.*))?$/.exec(parts.login ?? '')?.groups
   const [username, password] = [decoded(login?.username), decoded(login?.password)]
-  const query = /^sentinel_password=(?<password>[^&]+)$/.exec(parts.query ?? '')?.groups
-  const sentinelPassword = decoded(query?.password)
+  const parameters = parametersOf(parts.query, isSentinel ? ['timeout', 'sentinel_password'] : ['timeout'])
+  const sentinelPassword = decoded(parameters?.sentinel_password)
+  const timeout = parameters?.timeout
   const isWrong =
     nodes.includes(undefined) ||
     nodes.length > (kind === undefined ? 1 : NODES_MAX) ||
     others.length > 0 ||
     !(isCluster ? /^0?$/ : /^\d{0,5}$/).test(database) ||
     [username, password, sentinelPassword].includes(undefined) ||
-    (parts.query !== undefined && !(isSentinel && query)) ||
+    !parameters ||
+    (timeout !== undefined && !/^([1-9]|[12]\d|30)$/.test(timeout)) ||
     (isSentinel && !/^[\w.-]{1,100}$/.test(masterName ?? ''))
   if (isWrong) return undefined
   const known = nodes as RedisNode[]
@@ -78,6 +82,7 @@ export function parseRedisUrl(url: string): RedisUrl | undefined {
     ...(password ? { password } : {}),
     ...(sentinelPassword ? { sentinelPassword } : {}),
     database: Number(database),
+    ...(timeout ? { responseMs: Number(timeout) * 1000 } : {}),
     shown: masterName ? `${masterName} (Sentinels ${shown})` : isCluster ? `the cluster of ${shown}` : shown,
   }
 }
@@ -85,6 +90,18 @@ export function parseRedisUrl(url: string): RedisUrl | undefined {
 /** `redis.example.com:6380`, `[::1]:6379` */
 export function shownNode({ host, port }: RedisNode): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+/** @returns undefined for other names, one that stands twice, or an empty value */
+function parametersOf(
+  query: string | undefined,
+  names: readonly string[],
+): Record<string, string> | undefined {
+  const pairs = query === undefined ? [] : query.split('&').map((pair) => /^([^=]*)=(.+)$/.exec(pair))
+  const found = new Map(pairs.map((pair) => [pair?.[1] ?? '', pair?.[2] ?? '']))
+  return found.size === pairs.length && [...found.keys()].every((name) => names.includes(name))
+    ? Object.fromEntries(found)
+    : undefined
 }
 
 function nodeOf(text: string, usualPort: number): RedisNode | undefined {

@@ -40,6 +40,9 @@ export interface S3Setup {
   openUploads(): Promise<string[]>
 }
 
+/** The time limits of S3 as an operator has them: those of tests are longer, since a busy machine is slow. */
+export const USUAL = { silenceMs: undefined } satisfies Partial<S3BucketOptions>
+
 /** Prepares each test of a suite. The fields are there when the test runs. @param server on which the buckets are */
 export function onS3(server: () => Promise<S3Server> = s3Server): S3Setup {
   const setup = {} as S3Setup

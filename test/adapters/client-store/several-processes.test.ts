@@ -34,7 +34,7 @@ describe('bucket: the clients of several processes', () => {
   let elsewhere: ClientStore
 
   before(async () => {
-    server = await startRedis()
+    server = await startRedis({ fails: true })
     redis = connectRedis({ url: server.url })
     await redis.ready()
     const keyPrefix = newKeyPrefix()

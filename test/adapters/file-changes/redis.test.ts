@@ -27,7 +27,7 @@ describe('changes of files on Redis', () => {
   let changes: ReturnType<typeof redisFileChanges>
   const isKnown = () => changes.knownUntil() > clock.now
   before(async () => {
-    server = await startRedis()
+    server = await startRedis({ fails: true })
     redis = connectRedis({ url: server.url })
     await redis.ready()
     changes = redisFileChanges([{ redis, keyPrefix: PREFIX }], {

@@ -83,7 +83,7 @@ describe('a handover on Redis', () => {
   })
 
   it('is a 503 while Redis is down', async () => {
-    const redis = await startRedis()
+    const redis = await startRedis({ fails: true })
     const connection = connectRedis({ url: redis.url })
     await connection.ready()
     const handover = redisHandover(connection, { keyPrefix: 'a:' })

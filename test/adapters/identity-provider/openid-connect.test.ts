@@ -52,7 +52,7 @@ describe('an OpenID Connect issuer', () => {
   })
 
   it('is unavailable when it does not respond in time, redirects, sends too much, or is another one', async () => {
-    const outcome = () => failureOf(opened({ timeoutMs: 200 }).begin(RETURN_TO))
+    const outcome = (timeoutMs = 60_000) => failureOf(opened({ timeoutMs }).begin(RETURN_TO))
     const good = { issuer: forged.url, authorization_endpoint: `${forged.url}/authorize` }
     const requested: string[] = []
     const send = (res: ServerResponse, document: object) =>
@@ -71,7 +71,8 @@ describe('an OpenID Connect issuer', () => {
         answer(res, url)
         return true
       }
-      expect(await outcome(), name).to.equal('unavailable')
+      const mayEnd = name === 'redirects' || name === 'large'
+      expect(await outcome(mayEnd ? undefined : 200), name).to.equal('unavailable')
     }
     expect(requested).to.deep.equal(['/.well-known/openid-configuration'])
     forged.instead = (_, res) => {

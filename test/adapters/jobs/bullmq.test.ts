@@ -50,7 +50,7 @@ describe('BullMQ: jobs of several processes', () => {
   let children: Running[]
 
   before(async () => {
-    server = await startRedis({ appendOnly: true })
+    server = await startRedis({ appendOnly: true, fails: true })
   })
   after(() => server.remove())
   beforeEach(async () => {

@@ -77,7 +77,7 @@ describe('redis: a lock', () => {
   let opened: RedisLocks[]
 
   before(async () => {
-    server = await startRedis()
+    server = await startRedis({ fails: true })
   })
   after(() => server.remove())
   beforeEach(async () => {
@@ -367,7 +367,7 @@ describe('redis: a lock', () => {
   })
 
   itLong('survives a short outage of a Redis with persistence', async () => {
-    const keeping = await startRedis({ appendOnly: true })
+    const keeping = await startRedis({ appendOnly: true, fails: true })
     const connections = [connectRedis({ url: keeping.url }), connectRedis({ url: keeping.url })] as const
     await Promise.all(connections.map((one) => one.ready()))
     const [locks, elsewhere] = connections.map((one) => locksOn(one, 6000)) as [RedisLocks, RedisLocks]

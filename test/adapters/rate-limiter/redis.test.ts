@@ -34,7 +34,7 @@ describe('redis: rate limiters', () => {
   let keyPrefix: string
 
   before(async () => {
-    server = await startRedis()
+    server = await startRedis({ fails: true })
   })
   after(() => server.remove())
   beforeEach(async () => {

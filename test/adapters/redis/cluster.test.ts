@@ -18,7 +18,7 @@ describe('the keyspaces of a Redis Cluster of three nodes', () => {
   let cluster: RedisCluster
   let keyspaces: RedisKeyspaces
   before(async () => {
-    cluster = await startRedisCluster()
+    cluster = await startRedisCluster({ fails: true })
     keyspaces = connectKeyspaces({ url: cluster.url })
     await keyspaces.ready()
   })

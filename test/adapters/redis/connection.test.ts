@@ -23,6 +23,7 @@ describe('the address of Redis', () => {
     ['redis://[::1]:7000', { host: '::1', port: 7000, db: 0 }],
     ['redis://:p%40ss%2F@h/', { host: 'h', port: 6379, db: 0, password: 'p@ss/' }],
     ['redis://us%3Aer:pass@h:1', { host: 'h', port: 1, db: 0, username: 'us:er', password: 'pass' }],
+    ['redis://h?timeout=30', { host: 'h', port: 6379, db: 0 }],
     ['rediss://h:6380', { host: 'h', port: 6380, db: 0, tls: { rejectUnauthorized: true } }],
   ]
   for (const [url, expected] of addresses) {
@@ -38,7 +39,7 @@ describe('the address of Redis', () => {
 
   it('may be that of Sentinels, with their own password', () => {
     expect(
-      redisOptions({ url: 'rediss+sentinel://me:pass@a,b:1/one/3?sentinel_password=wo%20rd' }),
+      redisOptions({ url: 'rediss+sentinel://me:pass@a,b:1/one/3?sentinel_password=wo%20rd&timeout=2' }),
     ).to.deep.equal({
       db: 3,
       username: 'me',
@@ -52,7 +53,7 @@ describe('the address of Redis', () => {
       sentinelPassword: 'wo rd',
       sentinelTLS: { rejectUnauthorized: true },
       enableTLSForSentinelMode: true,
-      sentinelCommandTimeout: 1500,
+      sentinelCommandTimeout: 2000,
     })
   })
 
@@ -63,6 +64,11 @@ describe('the address of Redis', () => {
     'redis://u:hidden@h/zero',
     'redis://u:hidden%zz@h',
     'redis://u:hidden@h?db=5',
+    'redis://u:hidden@h?timeout=31',
+    'redis://u:hidden@h?timeout=0',
+    'redis://u:hidden@h?timeout=2&timeout=3',
+    'redis://u:hidden@h?sentinel_password=a',
+    'redis://u:hidden@h?',
     'hidden',
     '',
   ]) {
@@ -83,7 +89,7 @@ describe('a connection to Redis', () => {
   let opened: RedisConnection[]
 
   before(async () => {
-    server = await startRedis()
+    server = await startRedis({ fails: true })
   })
   after(() => server.remove())
   beforeEach(() => {
@@ -207,6 +213,17 @@ describe('a connection to Redis', () => {
     await eventually(() => ask(redis))
   })
 
+  it('waits for a response as long as the URL states', async () => {
+    const redis = connect({ url: `${server.url}?timeout=30` })
+    const usual = connect()
+    await Promise.all([redis.ready(), usual.ready()])
+    server.freeze()
+    const answered = ask(redis)
+    expect(await failureOf(ask(usual))).to.include({ status: 503 })
+    server.thaw()
+    expect(await answered).to.equal('OK')
+  })
+
   it('can open another connection, which works independently', async () => {
     const redis = connect()
     const other = redis.another()
@@ -289,7 +306,7 @@ describe('a connection to Redis', () => {
 
 describe('warnings about Redis', () => {
   async function warningsOf(options: RedisServerOptions, user?: readonly string[]): Promise<string[]> {
-    const server = await startRedis(options)
+    const server = await startRedis({ ...options, fails: true })
     const redis = connectRedis({ url: server.url })
     await redis.ready()
     if (user) await redis.client.acl('SETUSER', 'default', ...user)
@@ -336,7 +353,7 @@ describe('warnings about Redis', () => {
   })
 
   it('fail while Redis is down', async () => {
-    const server = await startRedis()
+    const server = await startRedis({ fails: true })
     const redis = connectRedis({ url: server.url })
     await redis.ready()
     await server.remove()

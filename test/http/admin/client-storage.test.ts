@@ -39,7 +39,8 @@ onTwoBackends('a separate bucket for one client', (start, backend, itOnce) => {
   before(async () => {
     png = await picture()
     s3 = await s3Server()
-    service = await start({ env, clientCacheTtlMs: 1500 })
+    // As an operator has it: a bucket that hangs is away after this time.
+    service = await start({ env: { ...env, S3_TIMEOUT_MS: '10000' }, clientCacheTtlMs: 1500 })
     ask = await signedIn(service)
   })
   beforeEach(async () => {

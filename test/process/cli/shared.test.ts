@@ -11,7 +11,7 @@ import { sluice as runProgram } from '../../support/programs/cli.ts'
 import type { NewClient } from '../../support/programs/operated.ts'
 import { sluice, sluiceJson } from '../../support/programs/sluice.ts'
 import { type Caller, postFiles, uploadOne } from '../../support/requests/client.ts'
-import { type RedisServer, startRedis } from '../../support/servers/redis-server.ts'
+import { type RedisServer, startRedis, withDatabase } from '../../support/servers/redis-server.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { itLong, sized } from '../../support/sized.ts'
 import { settled } from '../../support/stored/settled.ts'
@@ -31,7 +31,7 @@ describe('the sluice command next to servers on S3 and Redis', function () {
   before(async () => {
     png = await picture()
     dataDir = await temporaryFolder()
-    redisServer = await startRedis()
+    redisServer = await startRedis({ fails: true })
     redis = connectRedis({ url: redisServer.url })
     env = {
       ...(await S3_EMBEDDED.env(dataDir)),
@@ -51,7 +51,7 @@ describe('the sluice command next to servers on S3 and Redis', function () {
   })
 
   itLong('says that there are no clients before the first start, instead of that all is well', async () => {
-    const early = { ...env, S3_PREFIX: 'before-the-first-start', REDIS_URL: `${redisServer.url}/5` }
+    const early = { ...env, S3_PREFIX: 'before-the-first-start', REDIS_URL: withDatabase(redisServer.url, 5) }
     for (const command of ['check', 'reindex']) {
       const { code, stderr } = await sluice([command], early)
       expect(code, command).to.equal(1)
@@ -158,7 +158,7 @@ describe('the sluice command next to servers on S3 and Redis', function () {
 
   itLong('reports why Redis cannot be used', async () => {
     for (const [url, reason] of [
-      [`${redisServer.url}/99999`, 'DB index is out of range'],
+      [withDatabase(redisServer.url, 99_999), 'DB index is out of range'],
       [redisServer.url.replace('//', '//nobody:wrong@'), 'WRONGPASS'],
     ] as const) {
       const { code, stderr } = await sluice(['client', 'list'], {

@@ -36,12 +36,12 @@ interface Outage {
 }
 
 const OUTAGES: Record<string, Outage> = {
-  'Redis is frozen, and continues': { redis: () => startRedis(), ...FROZEN },
+  'Redis is frozen, and continues': { redis: () => startRedis({ fails: true }), ...FROZEN },
   'Redis is killed, and comes back with its data': {
-    redis: () => startRedis({ appendOnly: true }),
+    redis: () => startRedis({ appendOnly: true, fails: true }),
     ...KILLED,
   },
-  'Redis is killed, and comes back empty': { redis: () => startRedis(), ...KILLED },
+  'Redis is killed, and comes back empty': { redis: () => startRedis({ fails: true }), ...KILLED },
   // A node of several: redis-failover.test.ts.
   'Redis Cluster is frozen, and continues': { redis: () => startFailingCluster(), ...FROZEN },
   'Redis Cluster is killed, and comes back with its data': {
@@ -272,8 +272,8 @@ describe('work in progress when Redis, or a Redis Cluster, goes down', () => {
   const bytes = Buffer.alloc(100_000, 'sluice ')
 
   const outages: Record<string, Outage> = {
-    'Redis is killed': { redis: () => startRedis({ appendOnly: true }), ...KILLED },
-    'Redis is frozen': { redis: () => startRedis(), ...FROZEN },
+    'Redis is killed': { redis: () => startRedis({ appendOnly: true, fails: true }), ...KILLED },
+    'Redis is frozen': { redis: () => startRedis({ fails: true }), ...FROZEN },
     'a Redis Cluster is killed': { redis: () => startFailingCluster({ appendOnly: true }), ...KILLED },
     'a Redis Cluster is frozen': { redis: () => startFailingCluster(), ...FROZEN },
   }

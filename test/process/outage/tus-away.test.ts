@@ -45,7 +45,7 @@ describe('a resumable upload during an outage', function () {
   })
 
   itLong('is a 503 in time, and resumes when Redis is back', async () => {
-    fleet = await newFleet({ files: 'disk', redis: () => startRedis({ appendOnly: true }) })
+    fleet = await newFleet({ files: 'disk', redis: () => startRedis({ appendOnly: true, fails: true }) })
     const server = await fleet.start()
     const png = await picture()
     const address = await begin(server, png.length)

@@ -100,7 +100,7 @@ describe('a Redis that comes back with an older snapshot', () => {
   let redis: RedisServer
   let service: Service
   before(async () => {
-    redis = await startRedis()
+    redis = await startRedis({ fails: true })
     service = await startService({ env: { ...(await redisEnv(0)), REDIS_URL: redis.url } })
   })
   after(() => service.stop())

@@ -10,7 +10,7 @@ import {
   type RedisKeyspace,
   type RedisKeyspaces,
 } from '../../../src/adapters/redis/keyspaces.ts'
-import { sharedRedis } from './redis-server.ts'
+import { sharedRedis, withDatabase } from './redis-server.ts'
 
 // What services store in a Redis or in a Redis Cluster: all functions with a URL read each keyspace.
 
@@ -31,7 +31,7 @@ export function envOn(url: string): Record<string, string> {
 
 /** The URL of this database of the shared Redis. */
 export async function redisUrl(database: number): Promise<string> {
-  return `${(await sharedRedis()).url}/${database}`
+  return withDatabase((await sharedRedis()).url, database)
 }
 
 /** The index's rows, as those of an embedded one: without the search. */

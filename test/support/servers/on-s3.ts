@@ -21,7 +21,7 @@ function sharedBucket(server: S3Server): Promise<string> {
 /** The environment of a service below this prefix of a bucket that all of them share. */
 export async function s3Env(prefix: string, own?: S3Server) {
   const server = own ?? (await s3Server())
-  const { endpoint, region, credentials } = server.connection
+  const { endpoint, region, credentials, silenceMs } = server.connection
   return {
     S3_BUCKET: await sharedBucket(server),
     S3_PREFIX: prefix,
@@ -30,6 +30,7 @@ export async function s3Env(prefix: string, own?: S3Server) {
     AWS_REGION: region,
     AWS_ACCESS_KEY_ID: credentials.accessKeyId,
     AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+    ...(silenceMs === undefined ? {} : { S3_TIMEOUT_MS: String(silenceMs) }),
   }
 }
 

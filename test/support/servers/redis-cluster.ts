@@ -6,7 +6,7 @@ import { tagOf } from '../../../src/adapters/redis/keyspaces.ts'
 import { eventually } from '../eventually.ts'
 import type { LocalCertificate } from './certificate.ts'
 import { freePort } from './free-port.ts'
-import { type AnyRedis, type RedisServer, startRedis } from './redis-server.ts'
+import { type AnyRedis, PATIENT, type RedisServer, startRedis } from './redis-server.ts'
 
 /** A Redis Cluster of this run alone. */
 export interface RedisCluster {
@@ -36,16 +36,19 @@ export const PRIMARIES = 3
  *
  * @param options.nodeTimeoutMs `cluster-node-timeout`. By default, a node without replicas does not count as failed when it waits for the
  *   CPU on a busy machine
+ * @param options.fails see {@link RedisServerOptions}. Default: whether it has replicas
  * @param options.appendOnly see {@link RedisServerOptions}
  * @param options.tls speaks only TLS; then {@link RedisCluster.move} does not work
  */
 export async function startRedisCluster({
   isReplicated = false,
+  fails = isReplicated,
   nodeTimeoutMs = isReplicated ? 1000 : 30_000,
   appendOnly = false,
   tls,
 }: {
   isReplicated?: boolean
+  fails?: boolean
   nodeTimeoutMs?: number
   appendOnly?: boolean
   tls?: LocalCertificate
@@ -53,6 +56,7 @@ export async function startRedisCluster({
   const start = async () => {
     const bus = await freePort()
     const server = await startRedis({
+      fails,
       appendOnly,
       tls,
       options: [
@@ -88,7 +92,7 @@ export async function startRedisCluster({
       await ask(server, 'CLUSTER', 'ADDSLOTSRANGE', i * width, Math.min(SLOTS, (i + 1) * width) - 1)
   }
   const cluster: RedisCluster = {
-    url: `${tls ? 'rediss' : 'redis'}+cluster://127.0.0.1:${nodes.at(-1)?.port},127.0.0.1:${first.server.port}`,
+    url: `${tls ? 'rediss' : 'redis'}+cluster://127.0.0.1:${nodes.at(-1)?.port},127.0.0.1:${first.server.port}${fails ? '' : PATIENT}`,
     nodes,
     primaryOf: (keyspace) => Math.floor(slotOf(tagOf(keyspace)) / width),
     ask,
@@ -143,7 +147,7 @@ export async function startRedisCluster({
 
 /** Starts a cluster without replicas whose nodes fail together. */
 export async function startFailingCluster(options: { appendOnly?: boolean } = {}): Promise<AnyRedis> {
-  const { url, nodes, settled, remove } = await startRedisCluster(options)
+  const { url, nodes, settled, remove } = await startRedisCluster({ ...options, fails: true })
   return {
     url,
     freeze() {

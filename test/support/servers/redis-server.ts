@@ -26,6 +26,8 @@ export interface RedisServer {
 export type AnyRedis = Omit<RedisServer, 'port'>
 
 export interface RedisServerOptions {
+  /** Whether the suite freezes or stops it. Clients give up on it as early as usual, else only after half a minute, since a busy machine is slow. */
+  fails?: boolean
   /** Every write is on disk before it is answered; survives {@link RedisServer.stop}. */
   appendOnly?: boolean
   /** Further options: `['--maxmemory-policy', 'allkeys-lru']`. */
@@ -36,6 +38,9 @@ export interface RedisServerOptions {
 
 // The shell holds the server's life in its standard input: when this process ends, however it ends, the server does.
 const LIFELINE = 'redis-server "$@" & echo "pid $!"; read -r _; kill -9 $!'
+
+/** The end of the URL of a server that clients give up on late. */
+export const PATIENT = '?timeout=30'
 
 const servers = new Set<RedisServer>()
 let shared: Promise<RedisServer> | undefined
@@ -51,6 +56,7 @@ atEnd(() => Promise.all([...servers].map((server) => server.remove())))
 
 /** Starts a server for one suite, which can be frozen, stopped, or configured. */
 export async function startRedis({
+  fails = false,
   appendOnly = false,
   options = [],
   tls,
@@ -69,7 +75,7 @@ export async function startRedis({
     if (running) process.kill(running.pid, name)
   }
   const server: RedisServer = {
-    url: `${tls ? 'rediss' : 'redis'}://127.0.0.1:${port}`,
+    url: `${tls ? 'rediss' : 'redis'}://127.0.0.1:${port}${fails ? '' : PATIENT}`,
     port,
     freeze: () => signal('SIGSTOP'),
     thaw: () => signal('SIGCONT'),
@@ -120,6 +126,11 @@ async function launch(args: readonly string[]): Promise<{ shell: ChildProcess; p
       else if (output.includes('Failed listening')) shell.stdin.end()
     })
   })
+}
+
+/** The URL of this database of a server. */
+export function withDatabase(url: string, database: number): string {
+  return url.replace(/(?=\?|$)/, `/${database}`)
 }
 
 /** A key prefix that no other suite has. */

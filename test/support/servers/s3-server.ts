@@ -36,6 +36,8 @@ export interface S3Connection {
   region: string
   credentials: { accessKeyId: string; secretAccessKey: string }
   forcePathStyle: true
+  /** Of the shared server, which never fails: a busy machine is slow. */
+  silenceMs?: number | undefined
 }
 
 const SCRIPT = join(import.meta.dirname, '..', '..', '..', 'scripts', 'servers', 'rgw.sh')
@@ -44,6 +46,7 @@ const JOIN = `
   [ -s "$1/port" ] || echo "$2" > "$1/port"
   "$0" start "$1" "$(cat "$1/port")" >&2 || { rm "$1/port"; exit 1; }
   cat "$1/port"`
+const PATIENT_MS = 30_000
 // Another process may take the port between our check and the start of the server.
 const ATTEMPTS = 3
 
@@ -54,14 +57,20 @@ let started: Promise<OwnS3Server> | undefined
 
 /** The server of this process, and of the other lanes: started at the first call, stopped with the process, however that ends. */
 export function s3Server(): Promise<S3Server> {
-  started ??= shared === undefined ? startS3() : joinShared(shared)
+  started ??= shared === undefined ? startS3({ silenceMs: PATIENT_MS }) : joinShared(shared)
   return started
 }
 
 atEnd(async () => (await started)?.end())
 
 /** A server for tests that stop or freeze it, and end it afterwards. It stops with this process, however that ends. */
-export async function startS3(attempts = ATTEMPTS): Promise<OwnS3Server> {
+export async function startS3({
+  attempts = ATTEMPTS,
+  silenceMs,
+}: {
+  attempts?: number
+  silenceMs?: number | undefined
+} = {}): Promise<OwnS3Server> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-s3-'))
   const end = whenThisProcessEnds(folder)
   const port = await freePort()
@@ -69,10 +78,10 @@ export async function startS3(attempts = ATTEMPTS): Promise<OwnS3Server> {
     await promisify(execFile)(SCRIPT, ['start', folder, String(port)])
   } catch (error) {
     await end()
-    if (attempts > 1) return startS3(attempts - 1)
+    if (attempts > 1) return startS3({ attempts: attempts - 1, silenceMs })
     throw error
   }
-  return serverIn(folder, { port, end })
+  return serverIn(folder, { port, silenceMs, end })
 }
 
 async function joinShared(folder: string, attempts = ATTEMPTS): Promise<OwnS3Server> {
@@ -88,19 +97,23 @@ async function joinShared(folder: string, attempts = ATTEMPTS): Promise<OwnS3Ser
       folder,
       port,
     ])
-    return serverIn(folder, { port: Number(stdout), end: async () => {} })
+    return serverIn(folder, { port: Number(stdout), silenceMs: PATIENT_MS, end: async () => {} })
   } catch (error) {
     if (attempts > 1) return joinShared(folder, attempts - 1)
     throw error
   }
 }
 
-function serverIn(folder: string, { port, end }: { port: number; end(): Promise<void> }): OwnS3Server {
+function serverIn(
+  folder: string,
+  { port, silenceMs, end }: { port: number; silenceMs: number | undefined; end(): Promise<void> },
+): OwnS3Server {
   const connection: S3Connection = {
     endpoint: `http://127.0.0.1:${port}`,
     region: 'us-east-1',
     credentials: { accessKeyId: 'testkey', secretAccessKey: 'testsecret' },
     forcePathStyle: true,
+    silenceMs,
   }
   const client = new S3Client(connection)
   const signal = async (name: NodeJS.Signals) =>

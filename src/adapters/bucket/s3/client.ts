@@ -22,6 +22,8 @@ export interface S3ConnectionOptions {
   forcePathStyle: boolean
   /** The URL by which clients reach the store, when it differs from `endpoint`. */
   directEndpoint?: string | undefined
+  /** How long the store may be silent, in milliseconds: at least 1000. Default: 3500. */
+  silenceMs?: number | undefined
   /** Returns true for IP addresses that must never be connected to, whatever name resolves to them. */
   isRefused?: IsRefused | undefined
 }
@@ -42,8 +44,8 @@ export interface S3Clients {
   patience: Patience
 }
 
-// A lost SYN is sent again after 1 s. This allows for one lost SYN.
-const CONNECT_MS = 2500
+// Connections may take the time of silence less this. A lost SYN is sent again after 1 s, and by default one may be lost.
+const REQUEST_MS = 1000
 // One try and two retries. The pauses are at most 50 ms and 100 ms, or 1 s and 2 s when S3 throttles.
 const ATTEMPTS = 3
 // Calls are short, so the queue moves. More concurrent calls would only be a burst that S3 throttles.
@@ -55,9 +57,14 @@ const IDLE_CONNECTION_MS = 30_000
 /** The clients of one process. They connect on first use. @throws Problem 503 for a refused address */
 export function s3Clients(options: S3ConnectionOptions): S3Clients {
   const { isRefused } = options
+  const patience = createPatience(options.silenceMs)
+  const connectMs = Math.max(REQUEST_MS, patience.silenceMs - REQUEST_MS)
   if (isRefused) checkLiteral(options.endpoint, isRefused)
   const client = (atOnce: number) => {
-    const made = new S3Client({ ...clientConfig(options), requestHandler: connections(atOnce, isRefused) })
+    const made = new S3Client({
+      ...clientConfig(options),
+      requestHandler: connections(atOnce, { isRefused, connectMs }),
+    })
     refusePages(made)
     return made
   }
@@ -67,7 +74,7 @@ export function s3Clients(options: S3ConnectionOptions): S3Clients {
   return {
     ...{ calls, copies: client(Infinity), uploads: client(Infinity), downloads: client(Infinity) },
     signer: new S3Client(clientConfig({ ...options, endpoint: options.directEndpoint ?? options.endpoint })),
-    patience: createPatience(),
+    patience,
   }
 }
 
@@ -128,7 +135,10 @@ export function clientConfig({
   }
 }
 
-function connections(maxSockets: number, isRefused: IsRefused | undefined): NodeHttpHandler {
+function connections(
+  maxSockets: number,
+  { isRefused, connectMs }: { isRefused: IsRefused | undefined; connectMs: number },
+): NodeHttpHandler {
   const options = {
     ...(isRefused ? { lookup: guardedLookup(isRefused) } : {}),
     keepAlive: true,
@@ -139,7 +149,7 @@ function connections(maxSockets: number, isRefused: IsRefused | undefined): Node
   return new NodeHttpHandler({
     httpAgent: new HttpAgent(options),
     httpsAgent: new HttpsAgent(options),
-    connectionTimeout: CONNECT_MS,
+    connectionTimeout: connectMs,
   })
 }
 

@@ -14,7 +14,6 @@ import { isDownloadedFromBucket } from '../../../core/media/formats.ts'
 import type { CopyOptions } from '../../../core/ports/bucket.ts'
 import { Problem, unlessStatus } from '../../../core/problem.ts'
 import type { S3Clients } from './client.ts'
-import { SILENCE_MS } from './patience.ts'
 import { confirmed } from './transfer.ts'
 
 const MIB = 1024 * 1024
@@ -143,7 +142,7 @@ async function copyParts(
     const numbered = ranges.map((range, i) => ({ range, number: i + 1 }))
     for await (const part of mapConcurrent(numbered, { concurrency, work: copyPart })) Parts.push(part)
     const command = new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts } })
-    const withinMs = SILENCE_MS + COMPLETE_MS_PER_PART * Parts.length
+    const withinMs = patience.silenceMs + COMPLETE_MS_PER_PART * Parts.length
     // Without the signal, which only ends further tries: an interrupted request would leave it unknown whether the object exists.
     const send = (abortSignal: AbortSignal) => calls.send(command, { abortSignal })
     const complete = async () => {

@@ -4,7 +4,7 @@ import type { OpenOptions } from '../../../core/bytes/asset.ts'
 import { ChangedObject } from '../../../core/ports/bucket.ts'
 import { unavailable } from '../../../core/problem.ts'
 import type { S3Clients } from './client.ts'
-import { SILENCE_MS } from './patience.ts'
+import type { Patience } from './patience.ts'
 
 // The size in which Node reads from a socket.
 const CHUNK_BYTES = 64 * 1024
@@ -41,7 +41,7 @@ export async function download(
       if (size !== undefined && range && isInvalidRange(error)) throw new ChangedObject(range.start)
       throw error
     })
-  const stream = withSilenceTimeout(Body as Readable, { highWaterMark: newPiece ? 0 : CHUNK_BYTES })
+  const stream = withSilenceTimeout(Body as Readable, patience, { highWaterMark: newPiece ? 0 : CHUNK_BYTES })
   const total = range ? Number(ContentRange?.split('/')[1]) : ContentLength
   if (size !== undefined && isKnown(total) && total !== size) {
     stream.destroy()
@@ -64,12 +64,16 @@ function isInvalidRange({ cause }: Error): boolean {
 }
 
 /** The time limit runs only while a chunk is awaited: a reader may pause as long as it likes. */
-function withSilenceTimeout(body: Readable, { highWaterMark }: { highWaterMark: number }): Readable {
+function withSilenceTimeout(
+  body: Readable,
+  { silenceMs }: Patience,
+  { highWaterMark }: { highWaterMark: number },
+): Readable {
   let silence: NodeJS.Timeout | undefined
   const stream = new Readable({
     highWaterMark,
     read() {
-      silence = setTimeout(() => body.destroy(new Error(`no bytes for ${SILENCE_MS} ms`)), SILENCE_MS)
+      silence = setTimeout(() => body.destroy(new Error(`no bytes for ${silenceMs} ms`)), silenceMs)
       body.resume()
     },
     destroy(error, done) {

@@ -3,11 +3,11 @@ import { anySignal } from '../../../core/async/any-signal.ts'
 import { problemOf } from './errors.ts'
 
 /**
- * How long S3 may be silent, in milliseconds. Our clients get an answer within 5 s, whatever the state of the bucket, and
+ * How long S3 may be silent by default, in milliseconds. Our clients get an answer within 5 s, whatever the state of the bucket, and
  * a failed put still has to clean up parts and files. A working store sends something every few hundred milliseconds. A
  * packet that is lost twice in a row costs 0.6 s.
  */
-export const SILENCE_MS = 3500
+const SILENCE_MS = 3500
 // The time limit of requests within 5 s after a request has timed out. The first response ends this.
 const SHORT_SILENCE_MS = 300
 const SHORT_FOR_MS = 5000
@@ -15,6 +15,8 @@ const NEVER = Number.NEGATIVE_INFINITY
 
 /** Time limits for S3. They are shorter while S3 does not respond. */
 export interface Patience {
+  /** How long S3 may be silent, in milliseconds. */
+  readonly silenceMs: number
   /**
    * The response to `ask`. Retries and reading the response count against the same time limit.
    *
@@ -31,22 +33,22 @@ export interface Patience {
 
 /** A running check that an operation makes progress. */
 export interface Watch {
-  /** Aborts when nothing has moved for {@link SILENCE_MS}. */
+  /** Aborts when nothing has moved for {@link Patience.silenceMs}. */
   signal: AbortSignal
   moved(): void
   stop(): void
 }
 
 /** Creates the time limits for one S3 store. Its clients share them. */
-export function createPatience(): Patience {
+export function createPatience(silenceMs = SILENCE_MS): Patience {
   let lostAt = NEVER
-  const patience = () => (Date.now() - lostAt < SHORT_FOR_MS ? SHORT_SILENCE_MS : SILENCE_MS)
+  const patience = () => (Date.now() - lostAt < SHORT_FOR_MS ? SHORT_SILENCE_MS : silenceMs)
 
-  function watch(milliseconds = SILENCE_MS): Watch {
+  function watch(milliseconds = silenceMs): Watch {
     const controller = new AbortController()
     const lost = () => {
       // Only a full wait proves an outage. Otherwise the short waits would prolong the short limits without end.
-      if (milliseconds >= SILENCE_MS) lostAt = Date.now()
+      if (milliseconds >= silenceMs) lostAt = Date.now()
       controller.abort(new Error(`S3 has been silent for ${milliseconds} ms`))
     }
     const timer = setTimeout(lost, milliseconds)
@@ -54,6 +56,7 @@ export function createPatience(): Patience {
   }
 
   return {
+    silenceMs,
     watch: () => watch(),
 
     async responseOf(ask, { signal, withinMs = patience() } = {}) {

@@ -9,7 +9,7 @@ const SLICE_BYTES = 64 * 1024
 
 /**
  * Sends a part, or an object that has one part only. It may take any time while bytes move. When they stop for
- * {@link SILENCE_MS}, it fails. Node alone would detect this after twice that time, and the SDK would then retry twice.
+ * `silenceMs`, it fails. Node alone would detect this after twice that time, and the SDK would then retry twice.
  */
 export async function transfer(
   { uploads, patience }: S3Clients,

@@ -12,7 +12,6 @@ import { isDownloadedFromBucket } from '../../../core/media/formats.ts'
 import type { S3Clients } from './client.ts'
 import { problemOf } from './errors.ts'
 import { tagOf } from './list.ts'
-import { SILENCE_MS } from './patience.ts'
 import { confirmed, transfer } from './transfer.ts'
 
 /**
@@ -90,13 +89,13 @@ function uploadClient(clients: S3Clients, end: AbortController): S3Client {
     if (command instanceof CompleteMultipartUploadCommand) {
       const parts = command.input.MultipartUpload?.Parts?.length ?? 0
       const sent = patience.responseOf((abortSignal) => calls.send(command, { abortSignal }), {
-        withinMs: SILENCE_MS + parts * COMPLETE_MS_PER_PART,
+        withinMs: patience.silenceMs + parts * COMPLETE_MS_PER_PART,
       })
       return sent.then(confirmed)
     }
     // Creates the multipart upload. It is not aborted: without the response, the upload ID would be unknown.
     return patience.responseOf((abortSignal) => calls.send(command, { abortSignal }), {
-      withinMs: SILENCE_MS,
+      withinMs: patience.silenceMs,
     })
   }
 

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
+import type { S3BucketOptions } from '../../../../src/adapters/bucket/s3/s3.ts'
 import type { Asset } from '../../../../src/core/bytes/asset.ts'
 import { FIRST_CLIENT_ID } from '../../../../src/core/clients/client.ts'
 import { Problem } from '../../../../src/core/problem.ts'
@@ -10,7 +11,7 @@ import { inTime, PROMISED_MS } from '../../../support/promised.ts'
 import { rejection } from '../../../support/rejection.ts'
 import { type S3Proxy, s3Proxy } from '../../../support/servers/s3-proxy.ts'
 import { itLong } from '../../../support/sized.ts'
-import { bytesOf, digestOf, forEach, KEY, MIB, onS3, put, VIDEO } from '../s3-setup.ts'
+import { bytesOf, digestOf, forEach, KEY, MIB, onS3, put, USUAL, VIDEO } from '../s3-setup.ts'
 
 const SIZE = 20 * MIB
 
@@ -32,13 +33,16 @@ describe('s3: downloads', () => {
       name = s3.name
     }
     proxy = await s3Proxy(s3.server.connection.endpoint)
-    const buckets = await s3.open({ endpoint: proxy.endpoint, bucket: name })
-    const found = await buckets.of({ id: FIRST_CLIENT_ID, token: '' }).find(VIDEO)
-    if (!found) throw new Error('nothing is there')
-    asset = found
+    asset = await found()
   })
   afterEach(() => proxy.close())
 
+  const found = async (options: Partial<S3BucketOptions> = {}) => {
+    const buckets = await s3.open({ endpoint: proxy.endpoint, bucket: name as string, ...options })
+    const asset = await buckets.of({ id: FIRST_CLIENT_ID, token: '' }).find(VIDEO)
+    if (!asset) throw new Error('nothing is there')
+    return asset
+  }
   /** None but the one that has asked for the size, and one that has come to its end. */
   const noneUnderWay = () => eventually(async () => expect(await proxy.connections()).to.be.at.most(2))
   const begun = async (stream: Readable) => {
@@ -125,16 +129,19 @@ describe('s3: downloads', () => {
     await noneUnderWay()
   })
 
-  it('fail when they stall', async () => {
+  it('fail when they stall for longer than S3 may be silent', async () => {
+    asset = await found({ silenceMs: 1000 })
     for (const afterBytes of [1000, SIZE - 1]) {
       proxy.decide(() => ({ kind: 'pass', received: { afterBytes, by: 'stall' } }))
-      const error = await inTime('download', rejection(asset.open().then(digestOf)))
+      const error = (await inTime('download', rejection(asset.open().then(digestOf)))) as Problem
       expect(error).to.be.instanceOf(Problem).with.property('status', 503)
+      expect(String(error.cause)).to.include('no bytes for 1000 ms')
     }
     await noneUnderWay()
   })
 
   itLong('wait for a reader that pauses for longer than S3 may', async () => {
+    asset = await found(USUAL)
     const stream = await asset.open()
     let length = 0
     await pipeline(stream, async (source) => {

@@ -10,7 +10,7 @@ import { inTime } from '../../../support/promised.ts'
 import { rejection } from '../../../support/rejection.ts'
 import { type Fate, type SeenRequest, s3Proxy } from '../../../support/servers/s3-proxy.ts'
 import { itLong, sized } from '../../../support/sized.ts'
-import { bytesOf, digestOf, KEY, MIB, onS3, PART, put, text, VIDEO } from '../s3-setup.ts'
+import { bytesOf, digestOf, KEY, MIB, onS3, PART, put, text, USUAL, VIDEO } from '../s3-setup.ts'
 
 /** What a request of an upload is for. */
 function stepOf({ method, query }: SeenRequest): string {
@@ -82,12 +82,13 @@ describe('s3: uploads', () => {
   })
 
   itLong('may take longer than S3 may be silent, as long as bytes move', async () => {
+    const bucket = (await s3.open(USUAL)).of({ id: FIRST_CLIENT_ID, token: '' })
     // 4.5 s for the part.
     const slow: Fate = { kind: 'pass', sent: { bytesPerSecond: 1.8 * MIB } }
     s3.proxy.decide((request) => (stepOf(request) === 'whole' ? slow : undefined))
     const { source, digest } = bytesOf(PART)
-    await put(s3.bucket, VIDEO, source)
-    const asset = await s3.bucket.find(VIDEO)
+    await put(bucket, VIDEO, source)
+    const asset = await bucket.find(VIDEO)
     expect(asset && (await digestOf(await asset.open()))).to.equal(digest())
   })
 
@@ -100,7 +101,8 @@ describe('s3: uploads', () => {
         this.push(Buffer.alloc(64 * 1024))
       },
     })
-    await rejection(put(s3.bucket, VIDEO, source))
+    const usual = (await s3.open(USUAL)).of({ id: FIRST_CLIENT_ID, token: '' })
+    await rejection(put(usual, VIDEO, source))
     expect(given).to.be.within(2 * PART, 3 * PART)
   })
 
@@ -186,7 +188,8 @@ describe('s3: uploads', () => {
 
     itLong('when a part stalls', async () => {
       atStep('part 2', () => ({ kind: 'pass', sent: { afterBytes: MIB, by: 'stall' } }))
-      const error = await inTime('put', rejection(put(s3.bucket, VIDEO, large().source)))
+      const usual = (await s3.open(USUAL)).of({ id: FIRST_CLIENT_ID, token: '' })
+      const error = await inTime('put', rejection(put(usual, VIDEO, large().source)))
       expect(error).to.have.property('status', 503)
       await nothingIsLeft()
     })

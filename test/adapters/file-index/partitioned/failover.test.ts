@@ -16,7 +16,7 @@ describe('a move of a client whose first node fails', function () {
   let cluster: RedisCluster
   let keyspaces: RedisKeyspaces
   before(async () => {
-    cluster = await startRedisCluster({ isReplicated: true })
+    cluster = await startRedisCluster({ isReplicated: true, fails: false })
     keyspaces = connectKeyspaces({ url: cluster.url })
     await keyspaces.ready()
   })

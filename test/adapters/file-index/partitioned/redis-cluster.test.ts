@@ -7,7 +7,7 @@ import { PARTITIONS } from '../../../../src/core/files/partition.ts'
 import { fileIndexContract, type OpenedIndex } from '../../../contracts/file-index/file-index.ts'
 import { rejection } from '../../../support/rejection.ts'
 import { type RedisCluster, startRedisCluster } from '../../../support/servers/redis-cluster.ts'
-import { newKeyPrefix } from '../../../support/servers/redis-server.ts'
+import { newKeyPrefix, PATIENT } from '../../../support/servers/redis-server.ts'
 import { sized } from '../../../support/sized.ts'
 
 describe('the index in a Redis Cluster of three nodes', () => {
@@ -132,8 +132,10 @@ describe('the index in a Redis Cluster of three nodes', () => {
       (id) => firstPartition(id) < 20,
     ) as string
     await indexOn(keyspaces, prefix, PARTITIONS).totals(clientId)
-    // Another process, which does not know the number.
-    const cold = indexOn(keyspaces, prefix, PARTITIONS)
+    // Another process, which does not know the number, and does not wait as long as this suite.
+    const others = connectKeyspaces({ url: cluster.url.replace(PATIENT, '') })
+    await others.ready()
+    const cold = indexOn(others, prefix, PARTITIONS)
     const [node] = cluster.nodes
     node?.freeze()
     try {
@@ -147,6 +149,7 @@ describe('the index in a Redis Cluster of three nodes', () => {
         expect(await rejection(asked)).to.include({ status: 503 })
     } finally {
       node?.thaw()
+      await others.close()
       await cluster.settled()
     }
   })

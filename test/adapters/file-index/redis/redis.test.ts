@@ -276,7 +276,7 @@ describe('redis: the index while Redis is down', () => {
   let index: FileIndex
 
   async function start(options: { appendOnly: boolean }): Promise<void> {
-    server = await startRedis(options)
+    server = await startRedis({ ...options, fails: true })
     redis = connectRedis({ url: server.url })
     await redis.ready()
     index = redisIndex(redis, { keyPrefix: newKeyPrefix() })

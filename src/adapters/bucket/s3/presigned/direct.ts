@@ -8,7 +8,6 @@ import {
 import type { PermitOptions, PermittedPut, PutPart, PutPermit } from '../../../../core/ports/bucket.ts'
 import { unlessStatus } from '../../../../core/problem.ts'
 import type { S3Clients } from '../client.ts'
-import { SILENCE_MS } from '../patience.ts'
 import { confirmed } from '../transfer.ts'
 import { COMPLETE_MS_PER_PART } from '../upload.ts'
 
@@ -59,7 +58,7 @@ export async function permitPut(
     const create = new CreateMultipartUploadCommand({ ...object, ContentType: CONTENT_TYPE })
     const { UploadId = '' } = await patience.responseOf(
       (abortSignal) => calls.send(create, { abortSignal }),
-      { withinMs: SILENCE_MS },
+      { withinMs: patience.silenceMs },
     )
     return UploadId
   }
@@ -138,6 +137,6 @@ export async function joinParts(
     UploadId: uploadId,
     MultipartUpload: { Parts: parts.map(({ number, etag }) => ({ PartNumber: number, ETag: etag })) },
   })
-  const withinMs = SILENCE_MS + COMPLETE_MS_PER_PART * parts.length
+  const withinMs = patience.silenceMs + COMPLETE_MS_PER_PART * parts.length
   confirmed(await patience.responseOf((abortSignal) => calls.send(complete, { abortSignal }), { withinMs }))
 }
