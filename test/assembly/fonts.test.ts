@@ -90,8 +90,8 @@ describe('the scripts without a font', () => {
     const second = await startProcess({ env: { ...env, DATA_DIR } })
     try {
       await eventually(async () => {
-        const { status, headers } = await exchange(second, `${path}?w=20`)
-        expect([status, headers['x-sluice-transform']]).to.deep.equal([
+        const { status, headers, body } = await exchange(second, `${path}?w=20`)
+        expect([status, headers['x-sluice-transform']], String(body)).to.deep.equal([
           200,
           'drawn with boxes: no font for Chinese',
         ])
