@@ -28,7 +28,8 @@ export function apiOf({ fetch, signal, origin, secret, allowAddresses }) {
     })
     const { status } = response
     const bytes = Buffer.concat(await response.body.toArray())
-    if (status === 401 || status === 403 || status === 429 || status >= 500)
+    // 423: a scanner has not found the image clean yet.
+    if (status === 401 || status === 403 || status === 423 || status === 429 || status >= 500)
       throw new Error(`${method} ${path.split('?', 1)[0]}: Sluice responded with ${status}`)
     return { status, headers: response.headers, bytes }
   }
