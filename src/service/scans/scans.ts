@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import { z } from 'zod'
 import type { Client } from '../../core/clients/client.ts'
 import { type ObjectKey, parseKey } from '../../core/files/object-key.ts'
@@ -87,12 +88,21 @@ export function createScans({
     const { key, originalName, mediaType, size, sha256 } = record
     const asset = await originalBytes(buckets.of(client), record)
     if (!asset) return undefined
-    const open = () => asset.open({ signal })
+    const opened: Readable[] = []
+    const open = async () => {
+      const bytes = await asset.open({ signal })
+      // Without a listener, an error of a stream that the plugin does not read would end the process.
+      bytes.on('error', () => {})
+      opened.push(bytes)
+      return bytes
+    }
     const file = { clientId: client.id, key, originalName, mediaType, size, sha256, open }
     try {
       return verdictSchema.parse(await plugin.scan(file, { options, signal, log }))
     } catch (error) {
       throw withoutStack(`the scanner ${plugin.name} failed: ${logReason(error)}`)
+    } finally {
+      for (const bytes of opened) bytes.destroy()
     }
   }
 
@@ -121,9 +131,12 @@ export function createScans({
       return
     }
     const scan = scanOf(verdict)
-    const change = (current: OriginalRecord): OriginalRecord => ({ ...current, scan })
+    // A job may run twice at once, with two results: an infected file remains infected.
+    const change = (current: OriginalRecord): OriginalRecord =>
+      current.scan?.state === 'infected' ? current : { ...current, scan }
     const changed = await unlessStatus(404, annotate({ client, path, change, signal }))
-    if (changed) ended(client, changed.record, scan)
+    const result = changed?.record.scan
+    if (changed && result && result.state !== 'waiting') ended(client, changed.record, result)
   }
 
   async function check(): Promise<void> {
