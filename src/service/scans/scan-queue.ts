@@ -44,12 +44,14 @@ const DELAY_MS = 100
 export function createScanQueue({ jobs }: { jobs: Pick<Jobs, 'enqueue'> | undefined }): ScanQueue {
   async function queue(client: Client, key: ObjectKey): Promise<void> {
     const data: QueuedScan = { clientId: client.id, key }
+    // Without an owner: with Redis, each job that is added or begins orders all waiting jobs of owners. An import may add a million.
+    // A scan that has failed permanently begins again: otherwise its file would wait forever.
     await jobs?.enqueue({
       kind: SCAN_KIND,
       id: `${client.id} ${key}`,
-      owner: { client: client.id },
       data,
       delayMs: DELAY_MS,
+      again: true,
     })
   }
 
