@@ -85,6 +85,7 @@ async function* message(command, bytes) {
   yield `z${command}\0`
   if (!bytes) return
   for await (const part of bytes) {
+    if (part.length === 0) continue
     yield length(part.length)
     yield part
   }
