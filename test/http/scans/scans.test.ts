@@ -9,7 +9,7 @@ import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
 import { entriesOf } from '../../support/requests/archive.ts'
 import { ask } from '../../support/requests/ask.ts'
-import { postZip, rawPath, uploadOne, type WireRecord } from '../../support/requests/client.ts'
+import { newClient, postZip, rawPath, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { uploadedByTusJs } from '../../support/requests/tus.ts'
 import type { Service } from '../../support/service.ts'
@@ -114,6 +114,21 @@ onOneBackend('files with a scanner', (start) => {
     await eventually(async () => expect((await eventsOf(key))[1]?.event).to.deep.include({ scan }))
     const copy = await copiedOrMoved(service, 'copy', { from: key, to: 'copies' })
     expect(await codeOf(copy.src)).to.equal('403 file_infected')
+  })
+
+  it('remain infected when they are changed, and when they are uploaded again', async () => {
+    const scan = { state: 'infected', signature: 'Test.Signature' } as const
+    given.scanOfTest = async () => scan
+    const client = await newClient(service)
+    await service.app.clients.setRules(client.id, { dedupe: 'reuse' })
+    const { src, s3PathOriginal: key } = await uploadOne(client, { name: 'a.txt', bytes: 'malware' })
+    await eventually(async () => expect(await codeOf(src)).to.equal('403 file_infected'))
+    given.scanOfTest = async () => ({ state: 'clean' })
+    const changed = await ask(client, filePath(key), { method: 'PATCH', json: { tags: ['mine'] } })
+    expect(changed.body).to.deep.include({ scan, tags: ['mine'] })
+    const again = await uploadOne(client, { name: 'b.txt', bytes: 'malware' })
+    expect(again).to.deep.include({ s3PathOriginal: key, scan })
+    expect(await codeOf(src)).to.equal('403 file_infected')
   })
 
   it('are deleted when they are infected, if the scanner returns that', async () => {
