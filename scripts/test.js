@@ -35,6 +35,7 @@ const PROGRAMS = {
   wget: 'wget',
   aria2c: 'aria2',
   ffmpeg: 'ffmpeg',
+  clamd: 'clamav-daemon',
   pdftoppm: 'poppler-utils',
   chromium: 'chromium',
   'chromium-headless-shell': 'chromium-headless-shell',

@@ -139,21 +139,21 @@ async function openApp(
   await claimStorage(backends)
   await clients.ensureFirst(credentials)
   services.delivery.work()
+  services.scanning.work()
   await ffmpeg.start(log)
 
   const transformations = openTransformations(services, { config, baseUrl, log, loaded, metrics })
   const { admit, derivations, jobs, plan, media, recompression, deliveries, findLateTruncation, pool } =
     transformations
-  if (!isLeftToWorkers(config)) media.work()
-  if (!isLeftToWorkers(config)) recompression?.work()
+  if (!isLeftToWorkers(config)) for (const work of [media, recompression]) work?.work()
   const informations = createFileInfos({
     originals,
+    scans: services.scans,
     derivations,
     buckets,
     plan,
     inspector: imageInspector,
-    archives: archiveInspector,
-    texts: textInspector,
+    ...{ archives: archiveInspector, texts: textInspector },
     findLateTruncation,
     log,
   })

@@ -21,4 +21,11 @@ export {
   type TransformContext,
   type TransformPlugin,
 } from './core/plugin-api/plugin.ts'
+export {
+  defineScanner,
+  type FileToScan,
+  type ScanContext,
+  type ScannerPlugin,
+  type Verdict,
+} from './core/plugin-api/scanner.ts'
 export { PLUGIN_API } from './core/plugin-api/version.ts'

@@ -27,8 +27,10 @@ export type ProblemCode =
   | 'fetch_not_allowed'
   | 'file_damaged'
   | 'file_exists'
+  | 'file_infected'
   | 'file_not_decodable'
   | 'file_not_found'
+  | 'file_not_scanned'
   | 'format_too_small'
   | 'handed_over'
   | 'headers_too_large'
@@ -625,6 +627,13 @@ export interface File {
   mimeType: "image" | "video" | "audio" | "text" | "application"
   /** Short name of the format, detected from the bytes: `jpeg`, `mp4`, `pdf`. */
   format: string
+  /** The malware scan. Absent for a file that was stored without a scanner. */
+  scan?: {
+    /** `waiting`: the scan has not ended. Only a `clean` file is delivered. */
+    state: "waiting" | "clean" | "infected"
+    /** Name of the malware in an `infected` file. */
+    signature?: string
+  }
   /** Always an empty object. */
   options: Record<string, unknown>
   /** Media type of responses that deliver the file. */
@@ -786,6 +795,13 @@ export interface FileRecord {
   mimeType: "image" | "video" | "audio" | "text" | "application"
   /** Short name of the format, detected from the bytes: `jpeg`, `mp4`, `pdf`. */
   format: string
+  /** The malware scan. Absent for a file that was stored without a scanner. */
+  scan?: {
+    /** `waiting`: the scan has not ended. Only a `clean` file is delivered. */
+    state: "waiting" | "clean" | "infected"
+    /** Name of the malware in an `infected` file. */
+    signature?: string
+  }
   /** Results of the fields `info` and `transforms` of the upload; otherwise an empty object. */
   options: {
     info?: FileInformation
@@ -825,6 +841,13 @@ export interface FileWithDerivatives {
   mimeType: "image" | "video" | "audio" | "text" | "application"
   /** Short name of the format, detected from the bytes: `jpeg`, `mp4`, `pdf`. */
   format: string
+  /** The malware scan. Absent for a file that was stored without a scanner. */
+  scan?: {
+    /** `waiting`: the scan has not ended. Only a `clean` file is delivered. */
+    state: "waiting" | "clean" | "infected"
+    /** Name of the malware in an `infected` file. */
+    signature?: string
+  }
   /** Always an empty object. */
   options: Record<string, unknown>
   /** Media type of responses that deliver the file. */
@@ -1517,7 +1540,7 @@ export interface SystemReport {
   }
   plugins: Array<{
     name: string
-    kind: "transform" | "event" | "detector"
+    kind: "transform" | "event" | "detector" | "scanner"
     /** Types of files, of a transformation. */
     types?: Array<"image" | "video" | "audio" | "text" | "application">
   }>
@@ -1699,7 +1722,7 @@ export interface WebhookReceiverList {
     /** Host of the receiver. Only for the operator and the first client. */
     name?: string
     /** Types of the events that it gets. */
-    events: Array<"original.stored" | "original.deleted" | "original.trashed" | "original.restored" | "derivative.stored" | "derivative.failed" | "archive.sent" | "client.changed">
+    events: Array<"original.stored" | "original.deleted" | "original.trashed" | "original.restored" | "original.scanned" | "derivative.stored" | "derivative.failed" | "archive.sent" | "client.changed">
   }>
 }
 
@@ -1709,7 +1732,7 @@ export interface WebhookReplay {
   /** Default: `failed`. */
   status?: "pending" | "delivered" | "failed"
   /** Only events of this type. */
-  event?: "original.stored" | "original.deleted" | "original.trashed" | "original.restored" | "derivative.stored" | "derivative.failed" | "archive.sent" | "client.changed"
+  event?: "original.stored" | "original.deleted" | "original.trashed" | "original.restored" | "original.scanned" | "derivative.stored" | "derivative.failed" | "archive.sent" | "client.changed"
   /** Only deliveries to the receiver with this ID. */
   receiver?: string
   /** Only events of the client with this ID. For the operator. */

@@ -13,7 +13,8 @@ import type { Services } from './services.ts'
 
 /** Lists, changes and batches of stored files, and aliases of them. */
 export function openFileManagement(services: Services) {
-  const { backends, index, buckets, originals, records, removals, trash, originalEvents, clients } = services
+  const { backends, index, buckets, originals, records, removals, trash, scans, originalEvents, clients } =
+    services
   const { admits } = clients
   const list = createList({ index, buckets })
   const aliasRecords = createAliasRecords({ buckets, locks: backends.locks })
@@ -30,6 +31,6 @@ export function openFileManagement(services: Services) {
     aliases: createAliases({ records: aliasRecords, originals, redirects, describe: describeAlias }),
     listAliases: createListAliases({ buckets, records: aliasRecords, describe: describeAlias }),
     redirects,
-    copies: createCopies({ ...storage, redirects, originalEvents, admits }),
+    copies: createCopies({ ...storage, scans, redirects, originalEvents, admits }),
   }
 }

@@ -58,7 +58,7 @@ export function readinessChecks(
   }
 }
 
-function systemFacts(config: Config, { transforms, events, detector }: PluginSet): SystemFacts {
+function systemFacts(config: Config, { transforms, events, detector, scanner }: PluginSet): SystemFacts {
   return {
     storage: {
       files: config.S3_BUCKET ? 's3' : 'disk',
@@ -73,6 +73,7 @@ function systemFacts(config: Config, { transforms, events, detector }: PluginSet
       })),
       ...events.map(({ plugin: { name } }) => ({ name, kind: 'event' as const })),
       ...(detector ? [{ name: detector.plugin.name, kind: 'detector' as const }] : []),
+      ...(scanner ? [{ name: scanner.plugin.name, kind: 'scanner' as const }] : []),
     ],
     settings: settingsOf(config),
   }

@@ -37,9 +37,11 @@ import { createOriginalEvents } from '../service/originals/original-events.ts'
 import { createOriginals } from '../service/originals/originals.ts'
 import { createRecords } from '../service/originals/records.ts'
 import { createSoftDeletes } from '../service/originals/trash.ts'
+import { createScanQueue } from '../service/scans/scan-queue.ts'
 import { openManagedClients } from './access/managed-clients.ts'
 import { type MembersOptions, openMembers } from './access/members.ts'
 import { openServiceCommands } from './access/service-commands.ts'
+import { openScans } from './events/scans.ts'
 import { deliveryLogLimits, type Observed, openWebhooks } from './events/webhooks.ts'
 import { credentialsFile, openAppKeys } from './first-client.ts'
 import { type Backends, openBackends } from './storage/backends.ts'
@@ -59,7 +61,7 @@ export interface ServicesOptions extends Pick<MembersOptions, 'passwordCost'>, O
   /** The URL of this process for clients, without a trailing slash. */
   baseUrl: string
   log: Log
-  plugins: Pick<PluginSet, 'events' | 'transforms'>
+  plugins: Pick<PluginSet, 'events' | 'transforms' | 'scanner'>
   /** Wraps the storage. Tests use it to stop the process at chosen steps. */
   wrapStorage?: ((storage: Storage) => Storage) | undefined
   /** How long a process may use its cached clients before it reads the changes of other processes. Default: 5 s; tests set less. */
@@ -138,7 +140,8 @@ async function buildServices(opened: Backends, options: ServicesOptions) {
   const originals = createOriginals({ index, buckets, originalEvents })
   const records = createRecords({ index, buckets, locks })
   const agree = createAgree({ index, originals, records })
-  const trash = createSoftDeletes({ index, originals, records, originalEvents })
+  const scans = createScanQueue({ jobs: plugins.scanner && backends.jobs })
+  const trash = createSoftDeletes({ index, originals, records, originalEvents, scans })
   const pendingStores = createPendingStores()
   const removing = { index, buckets, originals, originalEvents, trash, agree, pendingStores, log }
   const removals = createRemovals(removing)
@@ -147,25 +150,15 @@ async function buildServices(opened: Backends, options: ServicesOptions) {
   const sweep = createSweep({ index, buckets, clients: store, removals, agree, log })
   const sweepPuts = createSweepPuts({ buckets, bucket: firstBucket, clients: store, log })
   const uploads = openUploads({
-    backends,
-    config,
-    keys,
-    buckets,
-    firstBucket,
-    index,
-    clients,
-    store,
-    originalEvents,
-    originals,
-    removals,
-    log,
+    ...{ backends, config, keys, buckets, firstBucket, index, clients, store },
+    ...{ originalEvents, originals, removals, scans, log },
   })
   const { storing, sweepResumables } = uploads
   const warnClientUpdates = throttled((err) =>
     log.warn({ err }, 'client updates unavailable; using the cached state'),
   )
   const forgetMissing = createForgetMissing({ index, buckets, originals })
-  const takeIn = createTakeIn({ index, buckets, originals, agree })
+  const takeIn = createTakeIn({ index, buckets, originals, agree, scans })
   const takingIn = { index, buckets, clients: store, takeIn, forgetMissing }
   const managedClients = openManagedClients({
     clients,
@@ -195,6 +188,10 @@ async function buildServices(opened: Backends, options: ServicesOptions) {
     sweepResumables,
   })
   // Started last: after an error above, the timer would never be stopped.
+  const presentClient = async (id: string) => {
+    await store.refresh()
+    return store.find(id)
+  }
   const counting = every(COUNT_EVERY_MS, () => usage.flush().catch(warnUsageFlush))
   return {
     backends,
@@ -212,10 +209,9 @@ async function buildServices(opened: Backends, options: ServicesOptions) {
     managedClients,
     members,
     findClient: (id: string) => store.find(id),
-    async presentClient(id: string) {
-      await store.refresh()
-      return store.find(id)
-    },
+    presentClient,
+    scans,
+    scanning: openScans(plugins, { ...options, ...backends, ...removing, records, removals, presentClient }),
     originals,
     originalEvents,
     ...openIndexUpkeep({ ...takingIn, ledger: backends.ledger, locks, log }),

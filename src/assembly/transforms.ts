@@ -63,7 +63,7 @@ export function openTransformations(
   services: Services,
   { config, baseUrl, log, loaded, metrics }: TransformationsOptions,
 ) {
-  const { backends, buckets, index, events, evict, pendingStores, presentClient, originals, records } =
+  const { backends, buckets, index, events, evict, pendingStores, presentClient, originals, records, scans } =
     services
   const { chain, engines, ffmpeg, office, fonts, ownEngines, folders, plugins, presets, openPool } = loaded
   const atOnce = transformsAtOnce(config)
@@ -104,7 +104,7 @@ export function openTransformations(
   })
   const run = encodingRunner(dispatch)
   const uses = createNotedUses({ index, log })
-  const assets = createAssets({ originals, buckets })
+  const assets = createAssets({ originals, buckets, scans })
   const limits = limitsOf(config)
   const untraced = createDerivations({
     pendingStores,
@@ -139,7 +139,8 @@ export function openTransformations(
   const plan = cachedPlans(traced.planner(planner))
   services.decodable.check = createCheckDecodable({ run, plan, limits, log })
   const jobs = measuredJobs(backends.jobs, { metrics, log })
-  watchJobs(jobs, [...MEDIA_KINDS, 'derive', RECOMPRESS_KIND, ...services.delivery.kinds], metrics)
+  const others = [...services.delivery.kinds, ...services.scanning.kinds]
+  watchJobs(jobs, [...MEDIA_KINDS, 'derive', RECOMPRESS_KIND, ...others], metrics)
   const media = createMediaJobs({
     originals,
     derivations,
@@ -169,13 +170,14 @@ export function openTransformations(
   const sourceNotes = createSourceNotes(fonts.lacking)
   const plainDeliveries = createDeliveries({
     originals,
-    filePlans: createFilePlans({ originals, sizes, plan }),
+    filePlans: createFilePlans({ originals, scans, sizes, plan }),
     derivations,
     media,
     buckets,
     plan,
     metrics,
     usage: services.usage,
+    scans,
     findLateTruncation,
     sourceNotes,
     uses,

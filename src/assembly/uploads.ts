@@ -10,6 +10,7 @@ import { createRepeatedRequests } from '../service/clients/repeated-requests.ts'
 import type { Removals } from '../service/originals/delete.ts'
 import type { OriginalEvents } from '../service/originals/original-events.ts'
 import type { Originals } from '../service/originals/originals.ts'
+import type { ScanQueue } from '../service/scans/scan-queue.ts'
 import { createDirectUploads } from '../service/upload/direct/direct-uploads.ts'
 import { longestUploadMs } from '../service/upload/direct/times.ts'
 import { createLinkUploads } from '../service/upload/links/link-uploads.ts'
@@ -37,6 +38,7 @@ export interface UploadsOptions {
   originalEvents: OriginalEvents
   originals: Originals
   removals: Removals
+  scans: ScanQueue
   log: Log
 }
 
@@ -53,6 +55,7 @@ export function openUploads({
   originalEvents,
   originals,
   removals,
+  scans,
   log,
 }: UploadsOptions) {
   const maxBytes = config.UPLOAD_MAX_BYTES
@@ -65,6 +68,7 @@ export function openUploads({
     buckets,
     originalEvents,
     removals,
+    scans,
     admits,
     checkPixels,
     decodable,

@@ -1,5 +1,6 @@
 import { newFileId, type ObjectKey } from './files/object-key.ts'
 import type { Point } from './geometry/box.ts'
+import type { EndedScan } from './storage/scan.ts'
 
 /** An event of a file. It is emitted after the change is durable. */
 interface FileEvent {
@@ -60,6 +61,8 @@ export interface Events {
   /** It can be restored until `until`, in milliseconds since 1970; then `original.deleted` follows. */
   'original.trashed': OriginalPlace & KnownAnnotations & { derivatives: readonly ObjectKey[]; until: number }
   'original.restored': OriginalEvent
+  /** The malware scan of a file has ended. Deliveries respond accordingly from now on. */
+  'original.scanned': OriginalEvent & { scan: EndedScan }
   'derivative.stored': FileEvent & { original: ObjectKey; mediaType: string; size: number }
   'derivative.failed': FileEvent & { original: ObjectKey; code: string; detail: string }
   'archive.sent': { clientId: string; archiveName: string; entries: number; errors: number; bytes: number }
@@ -88,6 +91,7 @@ const NAMES: Readonly<Record<Exclude<EventName, typeof TEST_EVENT>, true>> = {
   'original.deleted': true,
   'original.trashed': true,
   'original.restored': true,
+  'original.scanned': true,
   'derivative.stored': true,
   'derivative.failed': true,
   'archive.sent': true,

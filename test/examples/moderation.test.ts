@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect } from 'chai'
 import sharp from 'sharp'
+import type { ScannerPlugin } from '../../src/plugin.ts'
 import { onOneBackend } from '../support/backends.ts'
 import { pluginFolder } from '../support/drop-ins.ts'
 import { eventually } from '../support/eventually.ts'
@@ -29,15 +30,21 @@ export async function load() {
 }
 `
 
+const SCANNER = `export default { name: 'test-scanner', scan: (...given) => globalThis.scanOfModeration(...given) }\n`
+
 const plain = (background: string) =>
   sharp({ create: { width: 40, height: 20, channels: 3, background } })
     .png()
     .toBuffer()
 
 onOneBackend('the example plugin for moderation', (start) => {
+  const given = globalThis as unknown as { scanOfModeration?: ScannerPlugin['scan'] | undefined }
   let target: Receiver
   let folder: string
   let service: Service
+  beforeEach(() => {
+    given.scanOfModeration = async () => ({ state: 'clean' })
+  })
   before(async () => {
     target = await receiver()
     folder = await pluginFolder({ 'model.mjs': MODEL })
@@ -51,6 +58,7 @@ onOneBackend('the example plugin for moderation', (start) => {
     process.env.MODERATION_SECRETS = `other=sec_other first=${SECRET}`
     process.env.MODERATION_NOTIFY_SECRET = NOTIFY_SECRET
     const plugins = await pluginFolder({
+      'scanner.js': SCANNER,
       'moderation.js': `import plugin from '${PLUGIN}'\nexport default { ...plugin, options: { ...plugin.options, ...${JSON.stringify(options)} } }\n`,
     })
     service = await start({
@@ -60,6 +68,7 @@ onOneBackend('the example plugin for moderation', (start) => {
   after(async () => {
     delete process.env.MODERATION_SECRETS
     delete process.env.MODERATION_NOTIFY_SECRET
+    given.scanOfModeration = undefined
     await target.close()
     await rm(folder, { recursive: true, force: true })
   })
@@ -71,6 +80,21 @@ onOneBackend('the example plugin for moderation', (start) => {
       expect(metadata).to.deep.equal({ moderation: 'safe', moderation_score: '0.000' })
       expect(tags).to.deep.equal([])
     })
+  })
+
+  it('classifies an image after its malware scan', async () => {
+    const attempts: string[] = []
+    given.scanOfModeration = async ({ key }) => {
+      attempts.push(key)
+      if (attempts.length === 1) throw new Error('the scanner is away')
+      return { state: 'clean' }
+    }
+    const { s3PathOriginal } = await uploadOne(service, { name: 'a.png', bytes: await plain('#080') })
+    await eventually(async () => {
+      const { metadata } = await recordOf(s3PathOriginal)
+      expect(metadata).to.include({ moderation: 'safe' })
+    })
+    expect(attempts).to.deep.equal([s3PathOriginal, s3PathOriginal])
   })
 
   it('classifies an image in a private folder', async () => {

@@ -28,14 +28,15 @@ export function apiOf({ fetch, signal, origin, secret, allowAddresses }) {
     })
     const { status } = response
     const bytes = Buffer.concat(await response.body.toArray())
-    if (status === 401 || status === 403 || status === 429 || status >= 500)
+    const isInfected = status === 403 && String(bytes).includes('"file_infected"')
+    if (status === 401 || (status === 403 && !isInfected) || status === 429 || status >= 500)
       throw new Error(`${method} ${path.split('?', 1)[0]}: Sluice responded with ${status}`)
     return { status, headers: response.headers, bytes }
   }
 
   const recordPath = (key) => `/v1/files/${key.split('/').map(encodeURIComponent).join('/')}`
   return {
-    /** The image in this size as PNG; undefined when it has been deleted, or cannot be decoded. */
+    /** The image in this size as PNG; undefined when it has been deleted, waits for its malware scan, is infected, or cannot be decoded. */
     async picture({ src, srcExpires }, side) {
       const query = `w=${side}&h=${side}&fit=fill&enlarge&f=png&a=0`
       const { pathname, search } = new URL(src)

@@ -40,7 +40,7 @@ export default {
     check(options)
     return ['moderation']
   },
-  on: { 'original.stored': moderate },
+  on: { 'original.stored': moderate, 'original.scanned': moderateScanned },
 }
 
 function check({ secrets, classes, threshold, notify, notifySecret }) {
@@ -57,7 +57,12 @@ function check({ secrets, classes, threshold, notify, notifySecret }) {
     throw new Error('expected whsec_ and at least 24 bytes in base64 for notifySecret, since notify is set')
 }
 
-async function moderate(event, context) {
+/** With a scanner plugin, an image cannot be rendered before its malware scan has ended. */
+async function moderateScanned(event, context) {
+  if (event.scan.state === 'clean') await moderate(event, context, { isScanned: true })
+}
+
+async function moderate(event, context, { isScanned = false } = {}) {
   const { options, log } = context
   const secret = options.secrets[event.clientId]
   if (!secret || !event.mediaType.startsWith('image/')) return
@@ -71,7 +76,8 @@ async function moderate(event, context) {
   const score = options.classes.reduce((sum, name) => sum + (classes[name] ?? 0), 0)
   const isUnsafe = score >= options.threshold
   const record = await api.record(event.key)
-  if (!record) return
+  // The scan may have ended before the image was moderated after its upload.
+  if (!record || (isScanned && record.metadata.moderation)) return
   await api.change(event.key, {
     etag: record.etag,
     metadata: { moderation: isUnsafe ? 'unsafe' : 'safe', moderation_score: score.toFixed(3) },

@@ -14,6 +14,7 @@ export const noMetrics: Metrics = {
   watchIndex: nothing,
   watchStores: nothing,
   jobEnded: nothing,
+  scanned: nothing,
   watchJobs: nothing,
   webhookAttempted: nothing,
   storageCalled: nothing,

@@ -105,8 +105,15 @@ export function prometheusMetrics({ version }: { version: string }): Metrics & M
     buckets: WEBHOOK_SECONDS,
     registers,
   })
+  const scans = new Counter({
+    name: 'sluice_scans_total',
+    help: 'Completed malware scans',
+    labelNames: ['result'],
+    registers,
+  })
   // Prometheus sees an increase from 0 to 1. A series that begins with 1 has none, so no alert would fire.
   for (const found of ['hit', 'miss']) derivatives.inc({ found }, 0)
+  for (const result of ['clean', 'infected']) scans.inc({ result }, 0)
   for (const outcome of WEBHOOK_OUTCOMES) webhookSeconds.zero({ outcome })
   transformSeconds.zero({ format: 'none', outcome: 'failed' })
   for (const [code, status] of ALERTED_PROBLEMS) problems.inc({ code, status }, 0)
@@ -214,6 +221,7 @@ export function prometheusMetrics({ version }: { version: string }): Metrics & M
     },
     webhookAttempted: ({ outcome, seconds }) => webhookSeconds.observe({ outcome }, seconds),
     jobEnded: ({ kind, outcome, seconds }) => jobSeconds.observe({ kind, outcome }, seconds),
+    scanned: (result) => scans.inc({ result }),
     watchJobs(load) {
       for (const name of ['running', 'waiting'] as const)
         new Gauge({

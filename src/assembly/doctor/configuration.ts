@@ -46,7 +46,10 @@ export async function checkConfiguration({
     const warnings = configWarnings(environment).map(
       (found): Finding => ({ state: 'warning', found, advice: 'Correct or remove the variable.' }),
     )
-    const loaded = counted(plugins.transforms.length + plugins.events.length, 'plugin')
+    const loaded = counted(
+      plugins.transforms.length + plugins.events.length + (plugins.scanner ? 1 : 0),
+      'plugin',
+    )
     return { config, plugins, findings: [{ state: 'ok', found: `valid, with ${loaded}` }, ...warnings] }
   } catch (error) {
     const { message } = error as Error

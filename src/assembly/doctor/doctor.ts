@@ -12,6 +12,7 @@ import { checkIssuer } from './issuer.ts'
 import { checkFonts, checkImages, checkMedia, checkOffice } from './media.ts'
 import { checkMemory } from './memory.ts'
 import { checkRedis } from './redis.ts'
+import { checkScanner } from './scanner.ts'
 
 silenceNodeWarning()
 
@@ -57,6 +58,7 @@ export async function* examine({
     ['memory', checkMemory(config)],
     ['public URL', checkAddress(config)],
     config.CDN_PURGE !== 'off' && ['CDN purge', checkPurge(plugins)],
+    plugins.scanner !== undefined && ['scanner', checkScanner(plugins.scanner)],
     config.OIDC_ISSUER !== undefined && ['sign-in', checkIssuer(config)],
   ]
   const results = checks

@@ -2,13 +2,14 @@ import type { FileRef } from '../files/file-ref.ts'
 import type { ObjectKey } from '../files/object-key.ts'
 import type { Point } from '../geometry/box.ts'
 import type { ScriptName } from '../media/scripts.ts'
+import type { Scan } from '../storage/scan.ts'
 import type { DerivativeUses, Use } from './derivative-uses.ts'
 import type { FileSearch } from './index/file-search.ts'
 import type { FolderCounts } from './index/folder-counts.ts'
 import type { FolderKeys } from './index/folder-keys.ts'
 import type { IndexRuns } from './index/index-run.ts'
 import type { IndexUpkeep } from './index/index-upkeep.ts'
-import type { ListedState } from './index/listed-state.ts'
+import type { ListedState, Totals } from './index/listed-state.ts'
 import type { PageRequest, Positions } from './index/page-request.ts'
 import type { RecordChanges } from './index/record-changes.ts'
 import type { DerivativeStart, KeyRange, Overdue, RecordTags, RemovalCause } from './index/steps.ts'
@@ -29,6 +30,8 @@ export interface OriginalRecord {
   truncated?: true
   /** Of an SVG or text file: the scripts of its text for which a machine may lack a font. */
   scripts?: readonly ScriptName[]
+  /** The malware scan; absent for files that were stored while no scanner was installed. */
+  scan?: Scan
   /** The headers of a video or sound, as the engine that parsed them wrote them. Only the index has them, not the bucket. */
   probe?: string
   /** Set by the owner; absent when empty, see `core/files/annotations.ts`. */
@@ -106,9 +109,6 @@ export interface Page {
   /** How many entries were read, at most. Absent: the limit. */
   looked?: number
 }
-
-/** The number of originals, and their bytes without those of derivatives. */
-export type Totals = Record<ListedState, { files: number; bytes: number }>
 
 /** Reads single entries. */
 export interface FileLookup {

@@ -47,6 +47,8 @@ export interface Metrics {
   jobEnded(job: { kind: string; outcome: JobOutcome; seconds: number }): void
   /** An attempt to deliver an event to a receiver has ended, or the event could not be queued. */
   webhookAttempted(attempt: { outcome: WebhookOutcome; seconds: number }): void
+  /** The malware scan of a file has ended. */
+  scanned(result: 'clean' | 'infected'): void
   /** Registers a function that counts the jobs that wait and run. If it fails, nothing is reported. */
   watchJobs(load: () => Promise<ReadonlyArray<{ kind: string; waiting: number; running: number }>>): void
   /** A call of the bucket or of the index has ended. */

@@ -16,7 +16,13 @@ import { createOrRedirect } from '../moves/redirect.ts'
 import { clientGone, groupOf, limitedPairs } from '../request.ts'
 import { corsPublicRead } from './cors.ts'
 import { DOWNLOAD, deliveryParameters, SIGNATURE } from './parameters.ts'
-import { DELIVERED_PROBLEMS, FILE_PROBLEMS, SENT_PROBLEMS, SIGNATURE_PROBLEMS } from './problems.ts'
+import {
+  DELIVERED_PROBLEMS,
+  FILE_PROBLEMS,
+  SCAN_PROBLEMS,
+  SENT_PROBLEMS,
+  SIGNATURE_PROBLEMS,
+} from './problems.ts'
 import { CONDITIONS, MOVED, REDIRECTED, SENT_FILE, STORED_FILE } from './responses.ts'
 import { sendDelivery } from './send-delivery.ts'
 import { etagOf, type StoredFileServices, storedFiles } from './stored-file.ts'
@@ -74,7 +80,13 @@ const deliverObject: ServedEndpoint<Services> = {
   access: 'signature',
   parameters: [DOWNLOAD, ...SIGNATURE, ...CONDITIONS],
   responses: { ...SENT_FILE, ...REDIRECTED, ...MOVED },
-  problems: [...SIGNATURE_PROBLEMS, '400 bad_parameter', ...FILE_PROBLEMS, ...SENT_PROBLEMS],
+  problems: [
+    ...SIGNATURE_PROBLEMS,
+    '400 bad_parameter',
+    ...FILE_PROBLEMS,
+    ...SCAN_PROBLEMS,
+    ...SENT_PROBLEMS,
+  ],
   examples: [
     {
       id: 'original',

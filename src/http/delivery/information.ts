@@ -23,7 +23,7 @@ import { clientGone, flagOf, groupOf, limitedPairs, type QueryPairs } from '../r
 import { fileInformation, informationToWire } from '../wire/information.ts'
 import { corsPublicRead } from './cors.ts'
 import { SIGNATURE } from './parameters.ts'
-import { FILE_PROBLEMS, SIGNATURE_PROBLEMS } from './problems.ts'
+import { FILE_PROBLEMS, SCAN_PROBLEMS, SIGNATURE_PROBLEMS } from './problems.ts'
 import { CONDITIONS, MOVED, VALIDATORS } from './responses.ts'
 import { sendAsset } from './send.ts'
 
@@ -97,6 +97,7 @@ export const getInformation: ServedEndpoint<Services> = {
     ...SIGNATURE_PROBLEMS,
     '400 bad_parameter',
     ...FILE_PROBLEMS,
+    ...SCAN_PROBLEMS,
     '400 unknown_parameter',
     '400 information_of_derivative',
     '412 precondition_failed',

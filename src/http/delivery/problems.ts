@@ -12,6 +12,8 @@ export const FILE_PROBLEMS: readonly ProblemName[] = [
   '404 client_not_found',
   '404 file_not_found',
 ]
+/** The problems of a file whose malware scan has not found it clean. */
+export const SCAN_PROBLEMS: readonly ProblemName[] = ['403 file_infected', '423 file_not_scanned']
 /** The problems of a response with bytes. */
 export const SENT_PROBLEMS: readonly ProblemName[] = [
   '412 precondition_failed',
@@ -21,6 +23,7 @@ export const SENT_PROBLEMS: readonly ProblemName[] = [
 ]
 /** The problems of a transformation. */
 export const TRANSFORMED_PROBLEMS: readonly ProblemName[] = [
+  ...SCAN_PROBLEMS,
   '400 unknown_parameter',
   '400 unknown_preset',
   '400 transform_of_derivative',

@@ -16,7 +16,7 @@ export interface Place {
   sign: SignSrc
 }
 
-/** The ten fields of an upload's record, as documented in docs/reference/http-api.md, and `srcExpires` when `src` is signed. */
+/** The ten fields of an upload's record, as documented in docs/reference/http-api.md, `srcExpires` when `src` is signed, and `scan` with a scanner. */
 export function uploadToWire(
   { name, record, bucketUrl }: UploadedFile,
   { client, baseUrl, sign, options }: Place & { options: FileRecord['options'] },
@@ -33,6 +33,7 @@ export function uploadToWire(
     size: record.size,
     mimeType: format.group,
     format: format.name,
+    ...(record.scan ? { scan: record.scan } : {}),
   }
 }
 

@@ -29,6 +29,15 @@ const common = {
   size: z.int().describe('Size in bytes.'),
   mimeType: group,
   format: z.string().describe('Short name of the format, detected from the bytes: `jpeg`, `mp4`, `pdf`.'),
+  scan: z
+    .object({
+      state: z
+        .enum(['waiting', 'clean', 'infected'])
+        .describe('`waiting`: the scan has not ended. Only a `clean` file is delivered.'),
+      signature: z.string().describe('Name of the malware in an `infected` file.').optional(),
+    })
+    .describe('The malware scan. Absent for a file that was stored without a scanner.')
+    .optional(),
 }
 
 /** The record that an upload returns for each stored file. */

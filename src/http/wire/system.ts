@@ -59,7 +59,7 @@ export const systemReport = named(
       plugins: z.array(
         z.object({
           name: z.string(),
-          kind: z.enum(['transform', 'event', 'detector']),
+          kind: z.enum(['transform', 'event', 'detector', 'scanner']),
           types: z.array(z.enum(MEDIA_GROUPS)).describe('Types of files, of a transformation.').optional(),
         }),
       ),

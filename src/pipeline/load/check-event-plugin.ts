@@ -34,7 +34,7 @@ const EVENT_PLUGIN = z.strictObject({
   name: MEMBER.unchecked,
   api: MEMBER.api,
   durable: MEMBER.flag,
-  atOnce: z.int().min(1).max(256).optional().describe('an integer from 1 to 256'),
+  atOnce: MEMBER.atOnce,
   options: MEMBER.options,
   targets: MEMBER.optionalFunction,
   check: MEMBER.optionalFunction,

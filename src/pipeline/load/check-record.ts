@@ -23,7 +23,7 @@ export function checkApi(file: string, candidate: { api?: unknown }): void {
 
 /** Refuses an object with the members of two kinds of plugins. @throws PluginError */
 export function checkKind(file: string, candidate: object): void {
-  const kinds = ['detect', 'transform', 'on'].filter((member) => member in candidate)
+  const kinds = ['detect', 'transform', 'on', 'scan'].filter((member) => member in candidate)
   if (kinds.length < 2) return
   const [one, other] = kinds
   throw new PluginError(file, `expected ${one} or ${other} but it has both: split it into two plugins`)
@@ -36,6 +36,7 @@ export const MEMBER = {
   unchecked: z.unknown().optional(),
   function: FUNCTION.describe('a function'),
   optionalFunction: FUNCTION.optional().describe('a function'),
+  atOnce: z.int().min(1).max(256).optional().describe('an integer from 1 to 256'),
   flag: z.boolean().optional().describe('true or false'),
   api: z.literal(PLUGIN_API).optional().describe(String(PLUGIN_API)),
   version: z.int().min(1).optional().describe('an integer from 1'),

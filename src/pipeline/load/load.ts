@@ -4,11 +4,13 @@ import type { MediaGroup } from '../../core/media/groups.ts'
 import type { DetectorPlugin } from '../../core/plugin-api/detector.ts'
 import type { EventPlugin } from '../../core/plugin-api/event-plugin.ts'
 import type { Engine, EngineName, TransformPlugin } from '../../core/plugin-api/plugin.ts'
+import type { ScannerPlugin } from '../../core/plugin-api/scanner.ts'
 import { didYouMean } from '../../core/text/did-you-mean.ts'
 import { checkDetector } from './check-detector.ts'
 import { checkEventPlugin, checkTargets } from './check-event-plugin.ts'
 import { checkParameters } from './check-parameter.ts'
 import { checkApi, checkKind, checkName } from './check-record.ts'
+import { checkScanner } from './check-scanner.ts'
 import { checkOptions, transformCheck, withChoices } from './check-transform.ts'
 import { ChainError, PluginError } from './plugin-error.ts'
 import { type PluginFile, type PluginFolder, pluginFiles } from './plugin-files.ts'
@@ -50,12 +52,20 @@ export interface LoadedDetector {
   fingerprint: string | undefined
 }
 
+/** The checked scanner plugin with its settings from the chain. */
+export interface LoadedScanner {
+  plugin: ScannerPlugin
+  options: Readonly<Record<string, unknown>>
+}
+
 export interface PluginSet {
   /** In the order in which they run. */
   transforms: readonly LoadedPlugin[]
   events: readonly LoadedEventPlugin[]
   /** At most one: that of the operator, otherwise that of Sluice. */
   detector?: LoadedDetector
+  /** At most one. */
+  scanner?: LoadedScanner
 }
 
 /**
@@ -83,6 +93,7 @@ export async function loadPlugins({
   const events: LoadedEventPlugin[] = []
   let detector: LoadedDetector | undefined
   let detectorIsShipped = false
+  let scanner: LoadedScanner | undefined
   const fileOf = new Map<string, string>()
   // Disabled shipped plugins that would otherwise be part of every plan.
   const missing: string[] = []
@@ -105,6 +116,13 @@ export async function loadPlugins({
         const plugin = checkEventPlugin(file, candidate)
         const options = { ...plugin.options, ...chain.options[name] }
         events.push({ plugin, options, targets: checkTargets(file, plugin, options) })
+        continue
+      }
+      if ('scan' in candidate) {
+        const plugin = checkScanner(file, candidate)
+        if (scanner)
+          throw new PluginError(file, `${scanner.plugin.name} is already the scanner: disable one of them`)
+        scanner = { plugin, options: { ...plugin.options, ...chain.options[name] } }
         continue
       }
       if ('detect' in candidate) {
@@ -139,6 +157,7 @@ export async function loadPlugins({
     transforms: inOrder(transforms, chain.order).map((one) => without(missing, one)),
     events,
     ...(detector ? { detector } : {}),
+    ...(scanner ? { scanner } : {}),
   }
 }
 

@@ -1,6 +1,6 @@
 import type { PartitionedClient, PartitionReport } from '../../core/clients/partitioned-client.ts'
 import type { ShownClient, ShownSecret } from '../../core/clients/shown-client.ts'
-import type { Totals } from '../../core/ports/file-index.ts'
+import type { Totals } from '../../core/ports/index/listed-state.ts'
 import { USAGE_NAMES, type UsageName } from '../../core/ports/usage.ts'
 import { counted } from '../../core/text/plural.ts'
 import {

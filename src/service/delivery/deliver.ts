@@ -20,6 +20,7 @@ import type { SourceNotes } from '../derivatives/source-facts.ts'
 import type { Usage } from '../files/usage.ts'
 import type { FoundOriginal, Originals, OriginalToRead } from '../originals/originals.ts'
 import type { DerivativeFile } from '../originals/stored-derivatives.ts'
+import type { ScanQueue } from '../scans/scan-queue.ts'
 import type { Deliveries, Delivery, DeliveryRequest, Found, StoredSource } from './deliveries.ts'
 import { derived } from './deliveries.ts'
 import { severalFiles, transformOfDerivative } from './delivery-problems.ts'
@@ -49,6 +50,7 @@ export function createDeliveries({
   plan,
   metrics,
   usage,
+  scans,
   findLateTruncation,
   sourceNotes,
   onLimit,
@@ -62,6 +64,7 @@ export function createDeliveries({
   plan: Planner
   metrics: Pick<Metrics, 'derivativeLookedUp'>
   usage: Pick<Usage, 'cacheHit'>
+  scans: Pick<ScanQueue, 'check'>
   findLateTruncation: FindLateTruncation
   sourceNotes: SourceNotes
   /** The response when a transformation exceeds a limit: an error, or the original. */
@@ -107,10 +110,9 @@ export function createDeliveries({
     const { name, record, indexed } = found
     const file = await originals.fileToRead(client, name.key, wanted, indexed)
     if (!file) throw fileNotFound()
-    const { derivative } = wanted
     const { asset, isPartial } = file
     const delivery = derived(found, wanted.key, withLastModified(asset, record.storedAt))
-    const place = { clientId: client.id, original: name.key, derivative }
+    const place = { clientId: client.id, original: name.key, derivative: wanted.derivative }
     const stored = { ...place, isHeld: false, isNamed: true, asset: delivery.asset } as const
     noteDelivered(stored)
     return { ...delivery, ...(isPartial ? { isPartial } : { stored }) }
@@ -236,6 +238,7 @@ export function createDeliveries({
       const named = variant === undefined ? undefined : namedFile(name, variant)
       const found = await originals.findToRead(client, name, named?.derivative)
       if (!found) throw fileNotFound()
+      scans.check(client, found.record)
       if (named) return namedDerivative(client, found, named)
       return { ...(await original(client, found)), ...UNTRANSFORMED }
     },

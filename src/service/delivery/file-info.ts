@@ -28,6 +28,7 @@ import type { Derivations } from '../derivatives/derivations.ts'
 import type { FindLateTruncation } from '../derivatives/late-truncation.ts'
 import { sourceFacts } from '../derivatives/source-facts.ts'
 import type { FoundOriginal, Originals } from '../originals/originals.ts'
+import type { ScanQueue } from '../scans/scan-queue.ts'
 import { pdfKeyOf } from './pdf-source.ts'
 
 /** Information about an original. It is as public as the bytes of the file. */
@@ -86,6 +87,7 @@ const CONCURRENCY = 2
 
 export function createFileInfos({
   originals,
+  scans,
   derivations,
   buckets,
   plan,
@@ -97,6 +99,7 @@ export function createFileInfos({
   log,
 }: {
   originals: Originals
+  scans: Pick<ScanQueue, 'check'>
   derivations: Derivations
   buckets: Buckets
   plan: Planner
@@ -177,6 +180,7 @@ export function createFileInfos({
       const found = await originals.resolveToRead(client, parsePath(path, { group }))
       if (!found || found.name.format.group !== group) throw fileNotFound()
       if (found.variant !== undefined) throw informationOfDerivative()
+      scans.check(client, found.record)
       const { name, record } = found
       if (isInspected(name.format)) return inspected(client, { name, record }, options)
       if (isOffice(name.format)) return ofOffice(client, { name, record }, options)

@@ -8,6 +8,7 @@ import { fileNotFound } from '../../core/problem.ts'
 import type { Plan, PlanInput, Planner } from '../../pipeline/plan/plan.ts'
 import type { FoundOriginal, Originals, OriginalToRead } from '../originals/originals.ts'
 import type { DerivativeFile } from '../originals/stored-derivatives.ts'
+import type { ScanQueue } from '../scans/scan-queue.ts'
 import type { Deliveries, DeliveryRequest } from './deliveries.ts'
 import { checkNamed } from './named-files.ts'
 import type { OriginalSizes, SizeReader } from './original-sizes.ts'
@@ -30,7 +31,7 @@ type Planned = Pick<PlannedFile, 'input' | 'plan'>
 export interface FilePlans extends Pick<Deliveries, 'plan' | 'planFor'> {
   /**
    * Finds the file that a request names, and plans its query.
-   * @throws Problem 404 for a file that does not exist, in the URL's media group; 400, 403, 501 for the query of one that does
+   * @throws Problem 404 for a file that does not exist, in the URL's media group; 403, 423 because of its malware scan; 400, 403, 501 for the query of one that does
    */
   find(request: DeliveryRequest): Promise<PlannedFile>
 }
@@ -41,10 +42,12 @@ export interface FilePlans extends Pick<Deliveries, 'plan' | 'planFor'> {
  */
 export function createFilePlans({
   originals,
+  scans,
   sizes,
   plan,
 }: {
   originals: Pick<Originals, 'findToRead'>
+  scans: Pick<ScanQueue, 'check'>
   sizes: OriginalSizes
   plan: Planner
 }): FilePlans {
@@ -62,6 +65,7 @@ export function createFilePlans({
       const found = await originals.findToRead(client, name, named?.derivative ?? key)
       if (!found) continue
       if (name.format.group !== group) throw fileNotFound()
+      scans.check(client, found.record)
       // Only now: the response for a file that does not exist is 404, whatever the query.
       if (attempt.plan === undefined || guess === undefined) throw attempt.error
       const planned = { found, ...guess, ...(key ? { key } : {}), ...(named ? { named } : {}) }

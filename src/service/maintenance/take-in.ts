@@ -7,6 +7,7 @@ import { isFileReplaced, Problem } from '../../core/problem.ts'
 import { recordOfDerivative } from '../derivatives/parts.ts'
 import type { Agree } from '../originals/agree.ts'
 import type { Originals } from '../originals/originals.ts'
+import type { ScanQueue } from '../scans/scan-queue.ts'
 
 /** `gone`: it was deleted since it was listed. A finding: it cannot be indexed. */
 export type TakenIn = 'known' | 'added' | 'gone' | { kind: FindingKind; detail?: string }
@@ -29,12 +30,14 @@ export function createTakeIn({
   buckets,
   originals,
   agree,
+  scans,
   now = Date.now,
 }: {
   index: FileIndex
   buckets: Buckets
   originals: Originals
   agree: Agree
+  scans: Pick<ScanQueue, 'resume'>
   now?: () => number
 }): TakeIn {
   return {
@@ -60,11 +63,15 @@ export function createTakeIn({
           // An older version has stored no lists and no search terms, and has not counted derivatives.
           if (known.state === 'stored' || known.state === 'trashed')
             await index.enlist(client.id, known.record)
+          if (known.state === 'stored') await scans.resume(client, known.record)
           await agree(client, full.key)
           await index.countDerivatives(ref)
           return 'known'
         }
-        if (await originals.resolve(client, { full })) return 'added'
+        const added = await originals.resolve(client, { full })
+        // The queue may be lost with the index.
+        if (added) await scans.resume(client, added.record)
+        if (added) return 'added'
         if ((await index.find(ref)).original?.state === 'trashed') return 'added'
       } catch (error) {
         // A broken record, or one that is replaced during each read, is reported, and the scan continues. An outage ends the scan.

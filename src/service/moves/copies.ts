@@ -9,6 +9,7 @@ import type { Removals } from '../originals/delete.ts'
 import type { OriginalEvents } from '../originals/original-events.ts'
 import type { FoundOriginal, Originals } from '../originals/originals.ts'
 import type { Records } from '../originals/records.ts'
+import type { ScanQueue } from '../scans/scan-queue.ts'
 import { createDuplicates } from '../upload/duplicates.ts'
 import type { UploadedFile } from '../upload/upload-request.ts'
 import type { Redirects } from './redirects.ts'
@@ -52,6 +53,7 @@ export function createCopies({
   originals,
   records,
   removals,
+  scans,
   redirects,
   originalEvents,
   admits,
@@ -62,13 +64,14 @@ export function createCopies({
   originals: Originals
   records: Records
   removals: Removals
+  scans: ScanQueue
   redirects: Redirects
   originalEvents: OriginalEvents
   admits: (client: Client) => Promise<boolean>
   now?: () => number
 }): Copies {
   const findDuplicates = createDuplicates({ index, buckets })
-  const storeCopy = createStoreCopy({ index, buckets, originals, records, removals, admits, now })
+  const storeCopy = createStoreCopy({ index, buckets, originals, records, removals, scans, admits, now })
 
   /** The current record of an original. A change since it was found belongs to its copy. */
   async function currentRecord(client: Client, { name }: FoundOriginal) {

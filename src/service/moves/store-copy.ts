@@ -7,6 +7,7 @@ import { unauthorized } from '../clients/access.ts'
 import type { Removals } from '../originals/delete.ts'
 import type { FoundOriginal, Originals } from '../originals/originals.ts'
 import type { Records } from '../originals/records.ts'
+import type { ScanQueue } from '../scans/scan-queue.ts'
 import { fileExists } from './target.ts'
 
 /** Stores the record of a copy, which completes it. @throws Problem 503 */
@@ -32,6 +33,7 @@ export function createStoreCopy({
   originals,
   records,
   removals,
+  scans,
   admits,
   now,
 }: {
@@ -40,6 +42,7 @@ export function createStoreCopy({
   originals: Originals
   records: Records
   removals: Removals
+  scans: Pick<ScanQueue, 'resume'>
   /** Whether a client may still store files: it may be removed in the meantime. */
   admits: (client: Client) => Promise<boolean>
   now: () => number
@@ -80,6 +83,8 @@ export function createStoreCopy({
       const isCopied = await landing(bucket.copy(source.name.key, name.key, { mediaType, signal }))
       if (!isCopied) throw fileNotFound()
       return await work(async (record, held) => {
+        // Before the record is stored, as for an upload.
+        await scans.resume(client, record)
         const recordTag = await landing(records.put(client, record, { signal: held }))
         if (!(await admits(client)))
           throw unauthorized('but its client was removed during the copy; nothing was stored')

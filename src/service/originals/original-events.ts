@@ -4,6 +4,7 @@ import { deliveryUrl } from '../../core/files/delivery-url.ts'
 import { type ObjectKey, parseKey } from '../../core/files/object-key.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
 import type { OriginalRecord } from '../../core/ports/file-index.ts'
+import type { EndedScan } from '../../core/storage/scan.ts'
 import { createSignSrc } from '../clients/signed-src.ts'
 import type { UrlKeys } from '../clients/url-keys.ts'
 
@@ -12,6 +13,7 @@ export interface OriginalEvents {
   /** Some originals emit this twice. @param origin of a copy or a moved file */
   stored(client: Client, record: OriginalRecord, origin?: CopyOrigin): void
   restored(client: Client, record: OriginalRecord): void
+  scanned(client: Client, record: OriginalRecord, scan: EndedScan): void
   trashed(
     client: Client,
     record: OriginalRecord,
@@ -62,6 +64,7 @@ export function createOriginalEvents({
     stored: (client, record, origin = {}) =>
       events.emit('original.stored', { ...eventOf(client, record), ...origin }),
     restored: (client, record) => events.emit('original.restored', eventOf(client, record)),
+    scanned: (client, record, scan) => events.emit('original.scanned', { ...eventOf(client, record), scan }),
     trashed: (client, record, details) =>
       events.emit('original.trashed', {
         ...placeOf(client, record.key),

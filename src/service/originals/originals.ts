@@ -12,6 +12,7 @@ import type {
   OriginalRecord,
   Trash,
 } from '../../core/ports/file-index.ts'
+import { scanSchema } from '../../core/storage/scan.ts'
 import { snapshot } from '../../core/storage/small-object.ts'
 import type { OriginalEvents } from './original-events.ts'
 import {
@@ -36,6 +37,7 @@ const storedRecord = z.object({
   storedAt: z.number(),
   truncated: z.literal(true).optional(),
   scripts: z.array(z.string()).optional(),
+  scan: scanSchema.optional(),
   tags: z.array(z.string()).optional(),
   metadata: z.record(z.string(), z.string()).optional(),
   focalPoint: z.object({ x: z.number(), y: z.number() }).optional(),
@@ -175,14 +177,14 @@ function recordOf(entry: OriginalEntry | undefined): OriginalRecord | undefined 
 /** @throws Error that names the record when it is invalid */
 function parseRecord(key: ObjectKey, bytes: Buffer): BucketRecord {
   try {
-    const { trash, crc32, truncated, scripts, tags, metadata, focalPoint, ...rest } = storedRecord.parse(
-      JSON.parse(bytes.toString('utf8')),
-    )
+    const { trash, crc32, truncated, scripts, scan, tags, metadata, focalPoint, ...rest } =
+      storedRecord.parse(JSON.parse(bytes.toString('utf8')))
     const annotations = annotated({}, { tags: tags ?? [], metadata: metadata ?? {}, focalPoint })
     const facts = {
       ...(crc32 === undefined ? {} : { crc32 }),
       ...(truncated ? { truncated } : {}),
       ...(scripts ? { scripts: scripts.filter(isScript) } : {}),
+      ...(scan ? { scan } : {}),
     }
     const record = { ...rest, key, ...facts, ...annotations }
     return trash ? { record, trash } : { record }

@@ -3,6 +3,7 @@ import { countDerivatives, type ObjectKey, type OriginalName } from '../../core/
 import { originalCandidates, type PathCandidates } from '../../core/files/request-path.ts'
 import type { OriginalIndex } from '../../core/ports/file-index.ts'
 import { fileNotFound, Problem } from '../../core/problem.ts'
+import type { ScanQueue } from '../scans/scan-queue.ts'
 import type { OriginalEvents } from './original-events.ts'
 import type { FoundOriginal, Originals } from './originals.ts'
 import { noteRecordTag } from './record-tag.ts'
@@ -33,12 +34,14 @@ export function createSoftDeletes({
   originals,
   records,
   originalEvents,
+  scans,
   now = Date.now,
 }: {
   index: OriginalIndex
   originals: Originals
   records: Records
   originalEvents: OriginalEvents
+  scans: Pick<ScanQueue, 'resume'>
   now?: () => number
 }): SoftDeletes {
   async function restoreOne(client: Client, name: OriginalName): Promise<FoundOriginal | undefined> {
@@ -53,6 +56,7 @@ export function createSoftDeletes({
       const present = await originals.inBucket(client, key)
       if (!present) return undefined
       const { record } = present
+      await scans.resume(client, record)
       const recordTag = await records.put(client, record, { signal })
       if (!(await index.restore(ref, now()))) {
         // Another request restored it, or deleted it permanently.

@@ -19,6 +19,7 @@ import { unauthorized } from '../clients/access.ts'
 import type { FailedUpload, Removals } from '../originals/delete.ts'
 import type { OriginalEvents } from '../originals/original-events.ts'
 import { serializeRecord } from '../originals/records.ts'
+import type { ScanQueue } from '../scans/scan-queue.ts'
 import { createDeletedDuplicates, createDuplicates } from './duplicates.ts'
 import { describe, measured, metered, newMeter, takeHead, unread } from './incoming-bytes.ts'
 import { type BegunFile, createLateFolder } from './late-folder.ts'
@@ -47,6 +48,7 @@ export function createUpload({
   buckets,
   originalEvents,
   removals,
+  scans,
   admits,
   checkPixels,
   decodable,
@@ -58,6 +60,7 @@ export function createUpload({
   buckets: Buckets
   originalEvents: OriginalEvents
   removals: Removals
+  scans: Pick<ScanQueue, 'begin'>
   /** Whether a client may still store files: it may be removed while it sends. */
   admits: (client: Client) => Promise<boolean>
   checkPixels: CheckPixels
@@ -98,8 +101,7 @@ export function createUpload({
     const most = file.put ? maxBytes : streamedMaxBytes
     const limit = Math.min(uploadMaxBytes(client, most), context.maxBytes ?? most)
     const bytes = Readable.from(metered(incoming, { meter, maxBytes: limit, sent }), { objectMode: false })
-    const put = file.put ?? bucket.put
-    await put(name.key, bytes, { mediaType: sniffed.mediaType, signal })
+    await (file.put ?? bucket.put)(name.key, bytes, { mediaType: sniffed.mediaType, signal })
     begunFile.mayLand = false
     const record = describe(file, name, { sniffed, size: meter.size, ...measured(meter), storedAt: now() })
     await patience(() => checkContent({ client, format: sniffed.format, record, bucket, signal }, context))
@@ -130,11 +132,10 @@ export function createUpload({
       begunFile.mayLand = true
       const tagged = (tag: string) => void recordTags.set(record.key, tag)
       const options = { mediaType: 'application/json', signal, tagged }
-      const bytes = serializeRecord(record)
       let tries = 0
       await patience(() => {
         tries += 1
-        return bucket.put(recordKey(record.key), Readable.from([bytes]), options)
+        return bucket.put(recordKey(record.key), Readable.from([serializeRecord(record)]), options)
       })
       // A try that failed may still complete.
       begunFile.mayLand = tries > 1
@@ -203,6 +204,7 @@ export function createUpload({
       for (const { name } of context.begun) check?.(name.format)
       const given = annotations?.()
       if (given) records = records.map((record) => annotated(record, given))
+      records = await patience(() => scans.begin(client, records))
       await patience(async () => confirm?.())
       // No duplicate may replace a file whose id or key was fixed before: a link's use or a remote file's note refers to it.
       if (client.rules?.dedupe === 'reuse' && !request.id && !request.begin)

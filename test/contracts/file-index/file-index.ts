@@ -224,7 +224,8 @@ export function fileIndexContract(
     describe('amend', () => {
       it('replaces the record that is known, and no other', async () => {
         const first = record(ref.key, 'first')
-        const amended = { ...first, probe: 'width "1920"\n日本' }
+        const scan = { state: 'infected', signature: 'a "b"' } as const
+        const amended = { ...first, probe: 'width "1920"\n日本', scan }
         await index.adopt(ref.clientId, first)
         await index.beginDerivative(ref, d(ref), AHEAD)
         expect(await elsewhere.amend(ref.clientId, first, amended)).to.equal(true)

@@ -19,8 +19,15 @@ onOneBackend('the plugins of docs/reference/plugin-api.md', (start) => {
   })
   after(() => rm(folder, { recursive: true }))
 
+  /** An upload after its scan by the scanner of the document. */
+  const scanned = async (name: string) => {
+    const record = await uploadOne(service, { name, bytes: await picture() })
+    await eventually(async () => expect((await fetch(record.src)).status).not.to.equal(423))
+    return record
+  }
+
   it('turn an image sepia', async () => {
-    const { src } = await uploadOne(service, { name: 'a.png', bytes: await picture() })
+    const { src } = await scanned('a.png')
     const response = await fetch(`${src}?w=100&sepia`)
     expect(response.status).to.equal(200)
     // Red, of which 39, 35 and 27 percent are red, green and blue now.
@@ -29,13 +36,18 @@ onOneBackend('the plugins of docs/reference/plugin-api.md', (start) => {
   })
 
   it('keep the brightest part of an image', async () => {
-    const { src } = await uploadOne(service, { name: 'a.png', bytes: await picture() })
+    const { src } = await scanned('a.png')
     const response = await fetch(`${src}?z=4&w=40&h=30&func=face`)
     expect(response.headers.get('x-sluice-transform')).to.equal(null)
     const bytes = new Uint8Array(await response.arrayBuffer())
     // White, below on the left.
     expect(await colourAt(bytes, 3, 27)).to.deep.equal({ r: 255, g: 255, b: 255, a: 255 })
     expect(await colourAt(bytes, 36, 27)).to.deep.equal({ r: 255, g: 255, b: 255, a: 255 })
+  })
+
+  it('do not deliver programs', async () => {
+    const { src } = await scanned('a.exe')
+    expect((await fetch(src)).status).to.equal(403)
   })
 
   it('log an upload', async () => {

@@ -8,6 +8,7 @@ import { createPlanner, type PlanInput } from '../../../src/pipeline/plan/plan.t
 import type { DeliveryRequest } from '../../../src/service/delivery/deliveries.ts'
 import { createFilePlans } from '../../../src/service/delivery/find-planned.ts'
 import type { KnownSize } from '../../../src/service/delivery/original-sizes.ts'
+import { createScanQueue } from '../../../src/service/scans/scan-queue.ts'
 import { loadWith } from '../../pipeline/load/drop-ins.ts'
 import { rejection } from '../../support/rejection.ts'
 
@@ -37,6 +38,7 @@ describe('the plan for a file', () => {
     stored = []
     reads = []
     const plans = createFilePlans({
+      scans: createScanQueue({ jobs: undefined }),
       originals: {
         async findToRead(_client, found, derivative = '' as ObjectKey) {
           const variant = derivative.slice(name.key.length + 1)

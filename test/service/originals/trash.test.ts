@@ -11,6 +11,7 @@ import type { OriginalEvents } from '../../../src/service/originals/original-eve
 import { createOriginals } from '../../../src/service/originals/originals.ts'
 import { createRecords, serializeRecord } from '../../../src/service/originals/records.ts'
 import { createSoftDeletes } from '../../../src/service/originals/trash.ts'
+import { createScanQueue } from '../../../src/service/scans/scan-queue.ts'
 import { type ComparedStorage, openCompared, textKey } from '../../support/stored/compared.ts'
 import { recordLog } from '../../support/texts/recorded-log.ts'
 
@@ -36,7 +37,10 @@ describe('the trash', () => {
     const originals = createOriginals({ index, buckets, originalEvents })
     const records = createRecords({ index, buckets, locks: inProcessLocks() })
     const agree = createAgree({ index, originals, records })
-    const trash = createSoftDeletes({ index, originals, records, originalEvents })
+    const trash = createSoftDeletes({
+      ...{ index, originals, records, originalEvents },
+      scans: createScanQueue({ jobs: undefined }),
+    })
     const pendingStores = { ended: async () => {} }
     const removals = (now: number) =>
       createRemovals({

@@ -22,6 +22,7 @@ import { createForgetMissing } from '../../../src/service/originals/forget-missi
 import type { OriginalEvents } from '../../../src/service/originals/original-events.ts'
 import { createOriginals } from '../../../src/service/originals/originals.ts'
 import { createRecords, serializeRecord } from '../../../src/service/originals/records.ts'
+import { createScanQueue } from '../../../src/service/scans/scan-queue.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 import { type RecordedLog, recordLog } from '../texts/recorded-log.ts'
 
@@ -144,7 +145,8 @@ export async function openCompared(clientIds: readonly string[] = ['first']): Pr
       const originals = createOriginals({ index: seen, buckets, originalEvents })
       const records = createRecords({ index: seen, buckets, locks })
       const agree = createAgree({ index: seen, originals, records })
-      const takeIn = createTakeIn({ index: seen, buckets, originals, agree })
+      const scans = createScanQueue({ jobs: undefined })
+      const takeIn = createTakeIn({ index: seen, buckets, originals, agree, scans })
       const pace = { begin() {}, rest: async () => {}, end() {} }
       const parts = { index: seen, pace, buckets, clients, locks, ledger, log, takeIn, batchKeys }
       const compareBatch = createCompareBatch({

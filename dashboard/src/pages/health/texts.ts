@@ -80,7 +80,7 @@ export const HEALTH = {
   plugins: 'Plugins',
   pluginCount: (count: number) => (count === 1 ? '1 is loaded' : `${count} are loaded`),
   transformationsOf: (type: keyof typeof TYPES) => `Transformations of ${TYPES[type]}`,
-  kinds: { transform: 'Transformations', event: 'Events', detector: 'Detectors' },
+  kinds: { transform: 'Transformations', event: 'Events', detector: 'Detectors', scanner: 'Malware scans' },
   settings: 'Limits and settings',
   settingsText: 'The values in force. Secrets are not shown. Set environment variables to change them.',
   shown: 'Shown settings',

@@ -1,9 +1,9 @@
 import { boundedCache } from '../../../core/budgets/bounded-cache.ts'
 import type { FileRef } from '../../../core/files/file-ref.ts'
 import { type ObjectKey, storedKey } from '../../../core/files/object-key.ts'
-import type { DerivativeEntry, OriginalEntry, Page, Totals } from '../../../core/ports/file-index.ts'
+import type { DerivativeEntry, OriginalEntry, Page } from '../../../core/ports/file-index.ts'
 import type { FolderKeysRequest } from '../../../core/ports/index/folder-keys.ts'
-import type { ListedState } from '../../../core/ports/index/listed-state.ts'
+import type { ListedState, Totals } from '../../../core/ports/index/listed-state.ts'
 import type { PageRequest } from '../../../core/ports/index/page-request.ts'
 import {
   openResilientLevel,

@@ -1,6 +1,7 @@
 import type { FileRef } from '../../../core/files/file-ref.ts'
 import type { ObjectKey } from '../../../core/files/object-key.ts'
-import type { FileIndex, OriginalRecord, Totals } from '../../../core/ports/file-index.ts'
+import type { FileIndex, OriginalRecord } from '../../../core/ports/file-index.ts'
+import type { Totals } from '../../../core/ports/index/listed-state.ts'
 import { isSameInBucket } from '../../../core/ports/index/same-record.ts'
 import type { DerivativeStart } from '../../../core/ports/index/steps.ts'
 import type { RedisConnection } from '../../redis/connection.ts'

@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import type { Client } from '../../../../src/core/clients/client.ts'
 import { newFileId, recordPrefix } from '../../../../src/core/files/object-key.ts'
 import { unavailable } from '../../../../src/core/problem.ts'
+import { createScanQueue } from '../../../../src/service/scans/scan-queue.ts'
 import { LARGE_BYTES, type Patience, patienceFor } from '../../../../src/service/upload/direct/patience.ts'
 import { createUpload } from '../../../../src/service/upload/upload.ts'
 import { stoppedAtTheEnd } from '../../../support/backends.ts'
@@ -31,6 +32,7 @@ describe('the steps after the bytes of a file', () => {
     const { index, buckets } = failing(storage)
     const upload = createUpload({
       ...{ index, buckets, decodable: {}, maxBytes: 100, streamedMaxBytes: 100 },
+      scans: createScanQueue({ jobs: undefined }),
       originalEvents: { stored() {} } as never,
       removals: { abandon: async () => {} } as never,
       async admits() {

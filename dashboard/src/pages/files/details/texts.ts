@@ -59,6 +59,8 @@ export const DETAILS = {
   // About
   name: 'Name',
   type: 'Type',
+  scan: 'Malware scan',
+  scans: { waiting: 'Waiting', clean: 'Clean', infected: 'Infected' },
   size: 'Size',
   dimensions: 'Dimensions',
   pixels: (width: number, height: number) => `${width} × ${height} px`,

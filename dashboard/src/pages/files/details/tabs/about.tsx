@@ -22,6 +22,7 @@ export function About({ file }: { file: FileWithDerivatives }) {
   const folder = folderOf(file.s3PathOriginal)
   const record: Row[] = [
     [DETAILS.type, file.mediaType],
+    ...(file.scan ? [[DETAILS.scan, <Scan key="scan" {...file.scan} />] as const] : []),
     [
       DETAILS.size,
       <span key="size" title={formatNumber(file.size)}>
@@ -115,4 +116,15 @@ function measures(info: FileInformation): Row[] {
     ],
   ]
   return rows.filter((row): row is Row => !!row)
+}
+
+const SCAN_TONES = { waiting: 'warning', clean: 'success', infected: 'danger' } as const
+
+function Scan({ state, signature }: NonNullable<FileWithDerivatives['scan']>) {
+  return (
+    <span className="flex flex-wrap items-center gap-1">
+      <Badge tone={SCAN_TONES[state]}>{DETAILS.scans[state]}</Badge>
+      {signature}
+    </span>
+  )
 }
