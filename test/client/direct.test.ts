@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { build } from 'esbuild'
+import type { Page } from 'playwright-core'
 import {
   type ClientOptions,
   createClient,
@@ -18,7 +19,7 @@ import { openPath } from '../../client/upload/path.ts'
 import { EMBEDDED } from '../support/backend.ts'
 import { S3_EMBEDDED, stoppedAtTheEnd } from '../support/backends.ts'
 import { eventually } from '../support/eventually.ts'
-import { type Chromium, startChromium } from '../support/peers/chromium.ts'
+import { startPage } from '../support/peers/browser-pages.ts'
 import { rejection } from '../support/rejection.ts'
 import { memoryStore, noise } from '../support/requests/tus.ts'
 import { freePort } from '../support/servers/free-port.ts'
@@ -534,7 +535,7 @@ describe('direct uploads of the client library', () => {
   })
 
   describe('in Chromium, in a page of another origin', () => {
-    let chromium: Chromium
+    let tab: Page
     let page: Server
     before(async () => {
       const { outputFiles } = await build({
@@ -546,18 +547,18 @@ describe('direct uploads of the client library', () => {
         res.setHeader('Content-Type', isScript ? 'text/javascript' : 'text/html')
         res.end(isScript ? outputFiles?.[0]?.text : '<!doctype html><script src="/sluice.js"></script>')
       }).listen(0, '127.0.0.1')
-      ;[chromium] = await Promise.all([startChromium(), once(page, 'listening')])
+      ;[tab] = await Promise.all([startPage(), once(page, 'listening')])
     })
     after(async () => {
-      await chromium.stop()
+      await tab.context().close()
       page.close()
     })
 
     const upload = async () => {
       const { links } = watched(service)
       const { url } = await links.create({ expiresIn: 600, folder: 'page' })
-      await chromium.open(`http://127.0.0.1:${(page.address() as AddressInfo).port}/?${Math.random()}`)
-      return chromium.evaluate(`(async () => {
+      await tab.goto(`http://127.0.0.1:${(page.address() as AddressInfo).port}/?${Math.random()}`)
+      return tab.evaluate(`(async () => {
         const file = new File([new Uint8Array(17 * 1024 ** 2).fill(7)], 'a.bin')
         const sent = []
         const onProgress = ({ sentBytes, totalBytes }) => sent.push(sentBytes / totalBytes)

@@ -3,11 +3,12 @@ import { once } from 'node:events'
 import { cp, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import type { Page } from 'playwright-core'
 import sharp from 'sharp'
 import { onOneBackend } from '../support/backends.ts'
 import { eventually } from '../support/eventually.ts'
 import { picture } from '../support/media/images.ts'
-import { type Chromium, startChromium } from '../support/peers/chromium.ts'
+import { dropFiles, startPage } from '../support/peers/browser-pages.ts'
 import { installClient } from '../support/programs/client-package.ts'
 import { freePort } from '../support/servers/free-port.ts'
 import { PROJECT, type Service } from '../support/service.ts'
@@ -15,7 +16,7 @@ import { PROJECT, type Service } from '../support/service.ts'
 const WEBHOOK_SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
 onOneBackend('examples/express in Chromium', (start) => {
-  let chromium: Chromium
+  let tab: Page
   let desk: string
   let example: ChildProcess
   let service: Service
@@ -24,7 +25,7 @@ onOneBackend('examples/express in Chromium', (start) => {
     const port = await freePort()
     url = `http://127.0.0.1:${port}`
     const env = { WEBHOOK_URL: `${url}/hooks`, WEBHOOK_SECRET, WEBHOOK_ALLOW_ADDRESSES: '127.0.0.0/8' }
-    ;[chromium, desk, service] = await Promise.all([startChromium(), installClient(), start({ env })])
+    ;[tab, desk, service] = await Promise.all([startPage(), installClient(), start({ env })])
     await cp(join(PROJECT, 'examples', 'express'), desk, { recursive: true })
     await symlink(join(PROJECT, 'node_modules', 'express'), join(desk, 'node_modules', 'express'))
     example = spawn(process.execPath, ['server.js'], {
@@ -40,7 +41,7 @@ onOneBackend('examples/express in Chromium', (start) => {
     await once(example.stdout as NonNullable<ChildProcess['stdout']>, 'data')
   })
   after(async () => {
-    await chromium.stop()
+    await tab.context().close()
     const closed = once(example, 'close')
     example.kill()
     await closed
@@ -51,7 +52,7 @@ onOneBackend('examples/express in Chromium', (start) => {
   async function eventual(expression: string, check: (value: Record<string, string>) => void) {
     let value: Record<string, string> = {}
     await eventually(async () => {
-      value = (await chromium.evaluate(expression)) as typeof value
+      value = (await tab.evaluate(expression)) as typeof value
       check(value)
     })
     return value as { src: string }
@@ -60,9 +61,9 @@ onOneBackend('examples/express in Chromium', (start) => {
   it('shows a dropped photo in the width of its place, and the event of the upload', async () => {
     const photo = join(desk, 'red chair.png')
     await writeFile(photo, await picture({ width: 900, height: 600 }))
-    await chromium.resize({ width: 1000, height: 800, dpr: 1 })
-    await chromium.open(url)
-    await chromium.drop('.drop', [photo])
+    await tab.setViewportSize({ width: 1000, height: 800 })
+    await tab.goto(url)
+    await dropFiles(tab, '.drop', [photo])
     const shown = `(() => {
       const text = (selector) => document.querySelector(selector)?.innerText ?? ''
       return {
@@ -78,17 +79,17 @@ onOneBackend('examples/express in Chromium', (start) => {
     })
     const { width, height } = await sharp(await (await fetch(src)).arrayBuffer()).metadata()
     expect([width, height]).to.deep.equal([320, 320])
-    await chromium.open(`${url}/?again`)
+    await tab.goto(`${url}/?again`)
     await eventual(shown, (again) => expect(again).to.include({ src, status: '' }))
   })
 
   it('states why a file is refused', async () => {
     const text = join(desk, 'notes.png')
     await writeFile(text, 'not an image')
-    await chromium.open(`${url}/?refused`)
-    await chromium.drop('.drop', [text])
+    await tab.goto(`${url}/?refused`)
+    await dropFiles(tab, '.drop', [text])
     await eventually(async () =>
-      expect(await chromium.evaluate(`document.querySelector('[role=status]').textContent`)).to.match(
+      expect(await tab.evaluate(`document.querySelector('[role=status]').textContent`)).to.match(
         /^notes\.png: .*image\/\*/,
       ),
     )

@@ -4,10 +4,11 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { build } from 'esbuild'
+import type { Page } from 'playwright-core'
 import { createClient, type FileRecord } from '../../client/index.ts'
 import { onOneBackend } from '../support/backends.ts'
 import { picture } from '../support/media/images.ts'
-import { type Chromium, startChromium } from '../support/peers/chromium.ts'
+import { startPage } from '../support/peers/browser-pages.ts'
 import { PROJECT, type Service } from '../support/service.ts'
 
 const MIB = 1024 * 1024
@@ -32,19 +33,18 @@ async function servePage(): Promise<Server> {
 }
 
 onOneBackend('the client library in Chromium, in a page of another origin', (start) => {
-  let chromium: Chromium
+  let tab: Page
   let page: Server
   let service: Service
   before(async () => {
-    ;[chromium, page, service] = await Promise.all([startChromium(), servePage(), start()])
+    ;[tab, page, service] = await Promise.all([startPage(), servePage(), start()])
   })
   after(async () => {
-    await chromium.stop()
+    await tab.context().close()
     page.close()
   })
 
-  const load = () =>
-    chromium.open(`http://127.0.0.1:${(page.address() as AddressInfo).port}/?${Math.random()}`)
+  const load = () => tab.goto(`http://127.0.0.1:${(page.address() as AddressInfo).port}/?${Math.random()}`)
   const newLink = async () => {
     const { links } = createClient({ baseUrl: service.url, secret: service.tokens.secretClientToken })
     return (await links.create({ expiresIn: 600, folder: 'page' })).url
@@ -53,7 +53,7 @@ onOneBackend('the client library in Chromium, in a page of another origin', (sta
   it('uploads a small file with progress, and shows it with a placeholder', async () => {
     const photo = (await picture({ width: 90, height: 60 })).toString('base64')
     await load()
-    const shown = await chromium.evaluate(`(async () => {
+    const shown = await tab.evaluate(`(async () => {
       const bytes = Uint8Array.from(atob('${photo}'), (char) => char.charCodeAt(0))
       const file = new File([bytes], 'käse.png', { type: 'image/png' })
       const sent = []
@@ -101,10 +101,10 @@ onOneBackend('the client library in Chromium, in a page of another origin', (sta
       return { record, sent, stored: localStorage.length }
     })()`
     await load()
-    const first = await chromium.evaluate(upload(await newLink(), 2 * MIB))
+    const first = await tab.evaluate(upload(await newLink(), 2 * MIB))
     expect(first).to.include({ record: 'stopped', stored: 1 })
     await load()
-    const second = (await chromium.evaluate(upload('', Number.MAX_SAFE_INTEGER))) as {
+    const second = (await tab.evaluate(upload('', Number.MAX_SAFE_INTEGER))) as {
       record: FileRecord
       sent: number[]
       stored: number
@@ -122,7 +122,7 @@ onOneBackend('the client library in Chromium, in a page of another origin', (sta
     await load()
     const refused = `sluice.uploadToLink('${await newLink()}x', new Blob(['a']))
       .catch(({ name, status, code }) => ({ name, status, code }))`
-    expect(await chromium.evaluate(refused)).to.deep.equal({
+    expect(await tab.evaluate(refused)).to.deep.equal({
       ...{ name: 'SluiceError', status: 403, code: 'link_invalid' },
     })
   })

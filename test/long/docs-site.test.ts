@@ -5,7 +5,8 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { basename, join } from 'node:path'
 import { expect } from 'chai'
-import { type Chromium, startChromium } from '../support/peers/chromium.ts'
+import type { Page } from 'playwright-core'
+import { startPage } from '../support/peers/browser-pages.ts'
 import { PROJECT } from '../support/service.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -67,18 +68,16 @@ describe('long: npm run docs', function () {
 
   it('finds an error code by search, and requests nothing from another server', async () => {
     const server = await serve(site)
-    let chromium: Chromium | undefined
+    let tab: Page | undefined
     try {
-      chromium = await startChromium()
+      tab = await startPage()
       const { port } = server.address() as AddressInfo
-      await chromium.open(`http://127.0.0.1:${port}/`)
-      expect(await chromium.evaluate(searchFor('too_many_jobs'))).to.include('/docs/reference/errors.html')
+      await tab.goto(`http://127.0.0.1:${port}/`)
+      expect(await tab.evaluate(searchFor('too_many_jobs'))).to.include('/docs/reference/errors.html')
       const loaded = `performance.getEntriesByType('resource').map(({ name }) => new URL(name).host)`
-      expect(new Set((await chromium.evaluate(loaded)) as string[])).to.deep.equal(
-        new Set([`127.0.0.1:${port}`]),
-      )
+      expect(new Set((await tab.evaluate(loaded)) as string[])).to.deep.equal(new Set([`127.0.0.1:${port}`]))
     } finally {
-      await chromium?.stop()
+      await tab?.context().close()
       server.close()
       server.closeAllConnections()
     }

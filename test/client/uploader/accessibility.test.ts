@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { expect } from 'chai'
+import type { Page } from 'playwright-core'
 import { eventually } from '../../support/eventually.ts'
-import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
+import { startPage } from '../../support/peers/browser-pages.ts'
 import { bundled, type Site, startSite, UPLOADER } from './page.ts'
-import { userOf } from './user.ts'
 
 const ELEMENT = `document.querySelector('sluice-uploader')`
 
@@ -16,18 +16,18 @@ interface Violation {
 }
 
 describe('the accessibility of <sluice-uploader>', () => {
-  let chromium: Chromium
+  let tab: Page
   let site: Site
   before(async () => {
     const bundle = bundled({ entryPoints: [UPLOADER] })
-    ;[chromium, site] = await Promise.all([startChromium(), bundle.then(startSite)])
+    ;[tab, site] = await Promise.all([startPage(), bundle.then(startSite)])
   })
   after(async () => {
-    await chromium.stop()
+    await tab.context().close()
     site.close()
   })
 
-  afterEach(() => chromium.send('Emulation.setEmulatedMedia', { features: [] }))
+  afterEach(() => tab.emulateMedia({ reducedMotion: null }))
 
   let count = 0
   let release = () => {}
@@ -47,26 +47,23 @@ describe('the accessibility of <sluice-uploader>', () => {
        <sluice-uploader id="up" link-url="/link" resume-scope="${count}" ${attributes}></sluice-uploader>
        <a href="#">after it</a>`,
     )
-    await chromium.open(`${site.url}/${count}`)
+    await tab.goto(`${site.url}/${count}`)
   }
   const add = (...names: string[]) =>
-    chromium.evaluate(
-      `${ELEMENT}.queue.add(${JSON.stringify(names)}.map((name) => new File(['text'], name)))`,
-    )
+    tab.evaluate(`${ELEMENT}.queue.add(${JSON.stringify(names)}.map((name) => new File(['text'], name)))`)
   const statuses = async () =>
     Object.fromEntries(
-      (await chromium.evaluate(
+      (await tab.evaluate(
         `${ELEMENT}.queue.getState().items.map(({ name, status }) => [name, status])`,
       )) as Array<[string, string]>,
     )
   /** The name of the focused control. */
   const focused = () =>
-    chromium.evaluate(`(() => {
+    tab.evaluate(`(() => {
       const inner = ${ELEMENT}.shadowRoot.activeElement
       return inner ? inner.ariaLabel ?? inner.textContent : document.activeElement.textContent
     })()`)
-  const announced = () =>
-    chromium.evaluate(`${ELEMENT}.shadowRoot.querySelector('[role=status]').textContent`)
+  const announced = () => tab.evaluate(`${ELEMENT}.shadowRoot.querySelector('[role=status]').textContent`)
 
   it('has controls in a sensible order for the Tab key', async () => {
     await open()
@@ -76,7 +73,7 @@ describe('the accessibility of <sluice-uploader>', () => {
     )
     const order: unknown[] = []
     for (let i = 0; i < 10; i += 1) {
-      await userOf(chromium).press('Tab')
+      await tab.keyboard.press('Tab')
       order.push(await focused())
     }
     expect(order).to.deep.equal([
@@ -88,34 +85,33 @@ describe('the accessibility of <sluice-uploader>', () => {
 
   it('opens the dialog for files by Enter and by Space', async () => {
     await open('')
-    await chromium.evaluate(`(() => {
+    await tab.evaluate(`(() => {
       window.opened = 0
       HTMLInputElement.prototype.click = () => { opened += 1 }
     })()`)
-    await userOf(chromium).press('Tab')
+    await tab.keyboard.press('Tab')
     for (const [presses, key] of ['Enter', ' '].entries()) {
-      await userOf(chromium).press(key)
-      expect(await chromium.evaluate('opened'), key).to.equal(presses + 1)
+      await tab.keyboard.press(key)
+      expect(await tab.evaluate('opened'), key).to.equal(presses + 1)
     }
   })
 
   it('pauses by P and removes by Delete, and moves the focus to the next file', async () => {
     await open('multiple')
-    const user = userOf(chromium)
     await add('a.txt', 'b.txt')
-    for (let i = 0; i < 2; i += 1) await user.press('Tab')
+    for (let i = 0; i < 2; i += 1) await tab.keyboard.press('Tab')
     expect(await focused()).to.equal('Pause a.txt')
-    await user.press('p')
+    await tab.keyboard.press('p')
     expect(await statuses()).to.include({ 'a.txt': 'paused' })
     expect(await focused()).to.equal('Resume a.txt')
     expect(await announced()).to.equal('a.txt is paused.')
-    await user.press('p')
+    await tab.keyboard.press('p')
     expect(await statuses()).to.include({ 'a.txt': 'uploading' })
-    await user.press('ArrowDown')
+    await tab.keyboard.press('ArrowDown')
     expect(await focused()).to.equal('Remove b.txt')
-    await user.press('Delete')
+    await tab.keyboard.press('Delete')
     expect(await focused()).to.equal('Remove a.txt')
-    await user.press('Delete')
+    await tab.keyboard.press('Delete')
     expect(await focused()).to.equal('Choose files')
     expect(await statuses()).to.deep.equal({})
     expect(await announced()).to.equal('a.txt is removed.')
@@ -135,20 +131,19 @@ describe('the accessibility of <sluice-uploader>', () => {
     it(`has no problem that axe-core finds, with a ${scheme} color scheme`, async () => {
       const path = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
       // Without motion, colors change at once.
-      const features = [{ name: 'prefers-reduced-motion', value: 'reduce' }]
-      await chromium.send('Emulation.setEmulatedMedia', { features })
+      await tab.emulateMedia({ reducedMotion: 'reduce' })
       await open()
-      await chromium.evaluate(`document.documentElement.style.colorScheme = '${scheme}'`)
-      await chromium.evaluate(await readFile(path, 'utf8'))
+      await tab.evaluate(`document.documentElement.style.colorScheme = '${scheme}'`)
+      await tab.evaluate(await readFile(path, 'utf8'))
       const check = async () => {
-        const found = (await chromium.evaluate(
+        const found = (await tab.evaluate(
           `axe.run('sluice-uploader', { resultTypes: ['violations'] }).then(({ violations }) => violations)`,
         )) as Violation[]
         return found.map(({ id, impact, nodes }) => `${impact}: ${id} ${JSON.stringify(nodes[0]?.target)}`)
       }
       expect(await check()).to.deep.equal([])
       await add('a.txt', 'refused.txt', 'paused.txt')
-      await chromium.evaluate(`${ELEMENT}.queue.pause(${ELEMENT}.queue.getState().items[2].id)`)
+      await tab.evaluate(`${ELEMENT}.queue.pause(${ELEMENT}.queue.getState().items[2].id)`)
       await eventually(async () =>
         expect(await statuses()).to.deep.equal({
           'a.txt': 'uploading',
@@ -162,11 +157,10 @@ describe('the accessibility of <sluice-uploader>', () => {
   it('moves nothing for people who prefer reduced motion', async () => {
     await open()
     await add('a.txt')
-    const features = [{ name: 'prefers-reduced-motion', value: 'reduce' }]
-    await chromium.send('Emulation.setEmulatedMedia', { features })
+    await tab.emulateMedia({ reducedMotion: 'reduce' })
     await eventually(async () => {
       const duration = `getComputedStyle(${ELEMENT}.shadowRoot.querySelector('.bar')).transitionDuration`
-      expect(await chromium.evaluate(duration)).to.equal('0s')
+      expect(await tab.evaluate(duration)).to.equal('0s')
     })
   })
 
@@ -175,15 +169,15 @@ describe('the accessibility of <sluice-uploader>', () => {
     await open()
     await add('a.txt')
     const display = `getComputedStyle(${ELEMENT}.shadowRoot.querySelector('li')).display`
-    expect(await chromium.evaluate(display)).to.equal('grid')
+    expect(await tab.evaluate(display)).to.equal('grid')
     site.policy = ''
   })
 
   it('has replaceable texts', async () => {
     await open(`texts='{"chooseOne": "Datei auswählen"}'`)
     const button = `${ELEMENT}.shadowRoot.querySelector('button').textContent`
-    expect(await chromium.evaluate(button)).to.equal('Datei auswählen')
-    await chromium.evaluate(`${ELEMENT}.texts = { chooseOne: 'Choisir un fichier' }`)
-    expect(await chromium.evaluate(button)).to.equal('Choisir un fichier')
+    expect(await tab.evaluate(button)).to.equal('Datei auswählen')
+    await tab.evaluate(`${ELEMENT}.texts = { chooseOne: 'Choisir un fichier' }`)
+    expect(await tab.evaluate(button)).to.equal('Choisir un fichier')
   })
 })

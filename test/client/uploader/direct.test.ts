@@ -3,10 +3,11 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
+import type { CDPSession, Page } from 'playwright-core'
 import { createClient, type FileRecord, type SluiceClient } from '../../../client/index.ts'
 import { S3_EMBEDDED, stoppedAtTheEnd } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
-import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
+import { startPage } from '../../support/peers/browser-pages.ts'
 import { allowOrigin } from '../../support/servers/on-s3.ts'
 import { s3Server } from '../../support/servers/s3-server.ts'
 import { type Service, startService } from '../../support/service.ts'
@@ -21,7 +22,8 @@ const SHA256 = createHash('sha256').update(FILM).digest('hex')
 
 describe('<sluice-uploader> with direct uploads, in Chromium', () => {
   const start = stoppedAtTheEnd((options) => startService({ backend: S3_EMBEDDED, ...options }))
-  let chromium: Chromium
+  let tab: Page
+  let network: CDPSession
   let site: Site
   let service: Service
   let client: SluiceClient
@@ -29,18 +31,19 @@ describe('<sluice-uploader> with direct uploads, in Chromium', () => {
   let forbid: () => Promise<unknown>
   before(async () => {
     endpoint = (await s3Server()).connection.endpoint
-    ;[chromium, service, site] = await Promise.all([
-      startChromium(),
+    ;[tab, service, site] = await Promise.all([
+      startPage(),
       start({ env: { S3_DIRECT_ENDPOINT: endpoint } }),
       bundled({ entryPoints: [UPLOADER] }).then(startSite),
     ])
     forbid = await allowOrigin(site.url)
     client = clientOf(service)
-    await chromium.send('Network.enable')
+    network = await tab.context().newCDPSession(tab)
+    await network.send('Network.enable')
   })
   after(async () => {
     await forbid()
-    await chromium.stop()
+    await tab.context().close()
     site.close()
   })
   afterEach(() => throttle(-1))
@@ -48,7 +51,7 @@ describe('<sluice-uploader> with direct uploads, in Chromium', () => {
   const clientOf = ({ url: baseUrl, tokens }: Service) =>
     createClient({ baseUrl, secret: tokens.secretClientToken })
   const throttle = (uploadThroughput: number, offline = false) =>
-    chromium.send('Network.emulateNetworkConditions', {
+    network.send('Network.emulateNetworkConditions', {
       ...{ offline, latency: 0, downloadThroughput: -1 },
       uploadThroughput,
     })
@@ -62,11 +65,11 @@ describe('<sluice-uploader> with direct uploads, in Chromium', () => {
       `/${count}`,
       `<form><sluice-uploader link-url="/link" name="files" resume-scope="direct ${count}" ${attributes}></sluice-uploader></form>`,
     )
-    await chromium.open(`${site.url}/${count}`)
+    await tab.goto(`${site.url}/${count}`)
   }
   /** Adds the film, and runs code when a part of its second part is sent. */
   const add = (then = '') =>
-    chromium.evaluate(`(() => {
+    tab.evaluate(`(() => {
       const element = ${ELEMENT}
       const stop = new AbortController()
       window.sent = []
@@ -79,12 +82,12 @@ describe('<sluice-uploader> with direct uploads, in Chromium', () => {
       const bytes = new Uint8Array(${FILM.length}).map((_, i) => (i >> 12) * 7)
       element.queue.add([new File([bytes], 'film.bin', { lastModified: 1700000000000 })])
     })()`)
-  const status = () => chromium.evaluate(`${ELEMENT}.queue.getState().items[0]?.status`)
+  const status = () => tab.evaluate(`${ELEMENT}.queue.getState().items[0]?.status`)
   const becomes = (expected: string | undefined) =>
     eventually(async () => expect(await status()).to.equal(expected))
   /** What this page has requested, without links. */
   const requests = async () => {
-    const names = (await chromium.evaluate(
+    const names = (await tab.evaluate(
       `performance.getEntriesByType('resource').map(({ name }) => name)`,
     )) as string[]
     return [
@@ -99,7 +102,7 @@ describe('<sluice-uploader> with direct uploads, in Chromium', () => {
     ]
   }
   const expectStored = async () => {
-    const text = await chromium.evaluate(`new FormData(document.querySelector('form')).get('files')`)
+    const text = await tab.evaluate(`new FormData(document.querySelector('form')).get('files')`)
     const [record] = JSON.parse(text as string) as FileRecord[]
     expect(await client.files.get(record?.s3PathOriginal ?? '')).to.include({ sha256: SHA256 })
     expect(record?.s3PathOriginal.split('/')[0]).to.equal('page')
@@ -113,7 +116,7 @@ describe('<sluice-uploader> with direct uploads, in Chromium', () => {
     await becomes('done')
     await expectStored()
     expect(await requests()).to.have.members(['upload/direct', 'part 1', 'part 2'])
-    const sent = (await chromium.evaluate('sent')) as number[]
+    const sent = (await tab.evaluate('sent')) as number[]
     expect(sent).to.deep.equal(sent.toSorted((one, other) => one - other))
     expect(sent.at(-1)).to.equal(FILM.length)
     expect(sent.some((bytes) => bytes > 0 && bytes < 16 * MIB)).to.equal(true)
@@ -126,12 +129,12 @@ describe('<sluice-uploader> with direct uploads, in Chromium', () => {
     await becomes('paused')
     expect(await pieces()).to.have.lengthOf(1)
     await throttle(-1)
-    await chromium.evaluate('performance.clearResourceTimings(); sent.length = 0')
-    await chromium.evaluate(`${ELEMENT}.queue.resume()`)
+    await tab.evaluate('performance.clearResourceTimings(); sent.length = 0')
+    await tab.evaluate(`${ELEMENT}.queue.resume()`)
     await becomes('done')
     await expectStored()
     expect(await requests()).to.have.members(['upload/direct', 'part 2'])
-    expect(Math.min(...((await chromium.evaluate('sent')) as number[]))).to.be.at.least(16 * MIB)
+    expect(Math.min(...((await tab.evaluate('sent')) as number[]))).to.be.at.least(16 * MIB)
     expect(site.links).to.have.length(1)
     expect(await pieces()).to.deep.equal([])
   })
@@ -140,22 +143,22 @@ describe('<sluice-uploader> with direct uploads, in Chromium', () => {
     await open()
     await throttle(8 * MIB)
     await add('location.reload()')
-    await eventually(async () => expect(await chromium.evaluate('window.sent')).to.equal(undefined))
+    await eventually(async () => expect(await tab.evaluate('window.sent')).to.equal(undefined))
     await throttle(-1)
     await becomes('done')
     await expectStored()
     expect(await requests()).to.have.members(['upload/direct', 'part 2'])
     expect(site.links).to.have.length(1)
-    expect(await chromium.evaluate('localStorage.length')).to.equal(0)
+    expect(await tab.evaluate('localStorage.length')).to.equal(0)
   })
 
   itLong('continues when the network was lost, with the missing part', async () => {
     await open()
     await throttle(4 * MIB)
     await add('performance.clearResourceTimings(); window.isHalf = true')
-    await eventually(async () => expect(await chromium.evaluate('window.isHalf')).to.equal(true))
+    await eventually(async () => expect(await tab.evaluate('window.isHalf')).to.equal(true))
     await throttle(-1, true)
-    await chromium.evaluate('new Promise((done) => setTimeout(done, 1000))')
+    await tab.evaluate('new Promise((done) => setTimeout(done, 1000))')
     expect(await status()).to.equal('uploading')
     await throttle(-1)
     await becomes('done')
@@ -170,11 +173,11 @@ describe('<sluice-uploader> with direct uploads, in Chromium', () => {
       await add(then)
       if (then.includes('pause')) {
         await becomes('paused')
-        await chromium.evaluate(`${ELEMENT}.queue.clear()`)
+        await tab.evaluate(`${ELEMENT}.queue.clear()`)
       }
       await becomes(undefined)
       await eventually(async () => expect(await pieces()).to.deep.equal([]))
-      expect(await chromium.evaluate('localStorage.length')).to.equal(0)
+      expect(await tab.evaluate('localStorage.length')).to.equal(0)
     }
   })
 
@@ -198,7 +201,7 @@ describe('<sluice-uploader> with direct uploads, in Chromium', () => {
         expect(await requests()).to.include.members(['upload/direct', 'tus'])
         expect(site.links).to.have.length(1)
         // It is not tried again for the next file.
-        await chromium.evaluate(`${ELEMENT}.queue.clear(); performance.clearResourceTimings()`)
+        await tab.evaluate(`${ELEMENT}.queue.clear(); performance.clearResourceTimings()`)
         await add()
         await becomes('done')
         expect(await requests()).to.deep.equal(['tus'])

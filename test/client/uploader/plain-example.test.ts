@@ -3,16 +3,17 @@ import { once } from 'node:events'
 import { cp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import type { Page } from 'playwright-core'
 import { onOneBackend } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
-import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
+import { dropFiles, startPage } from '../../support/peers/browser-pages.ts'
 import { installClient } from '../../support/programs/client-package.ts'
 import { freePort } from '../../support/servers/free-port.ts'
 import { PROJECT, type Service } from '../../support/service.ts'
 
 onOneBackend('examples/plain in Chromium', (start) => {
-  let chromium: Chromium
+  let tab: Page
   let desk: string
   let example: ChildProcess
   let service: Service
@@ -20,7 +21,7 @@ onOneBackend('examples/plain in Chromium', (start) => {
   before(async () => {
     const port = String(await freePort())
     url = `http://127.0.0.1:${port}`
-    ;[chromium, desk, service] = await Promise.all([startChromium(), installClient(), start()])
+    ;[tab, desk, service] = await Promise.all([startPage(), installClient(), start()])
     await cp(join(PROJECT, 'examples', 'plain'), desk, { recursive: true })
     // As the build does it.
     const bundle = [
@@ -37,7 +38,7 @@ onOneBackend('examples/plain in Chromium', (start) => {
     await once(example.stdout as NonNullable<ChildProcess['stdout']>, 'data')
   })
   after(async () => {
-    await chromium.stop()
+    await tab.context().close()
     const closed = once(example, 'close')
     example.kill()
     await closed
@@ -47,19 +48,19 @@ onOneBackend('examples/plain in Chromium', (start) => {
   it('uploads a dropped image and shows it, and a refusal of the service', async () => {
     await writeFile(join(desk, 'chair.png'), await picture({ width: 600, height: 400 }))
     await writeFile(join(desk, 'page.pdf'), 'this is no PDF')
-    await chromium.open(url)
-    await chromium.drop('sluice-uploader', [join(desk, 'chair.png'), join(desk, 'page.pdf')])
+    await tab.goto(url)
+    await dropFiles(tab, 'sluice-uploader', [join(desk, 'chair.png'), join(desk, 'page.pdf')])
     await eventually(async () => {
       const size = `(async () => {
         const img = document.querySelector('.images img')
         await img.decode()
         return [img.alt, img.naturalWidth, img.naturalHeight]
       })()`
-      expect(await chromium.evaluate(size)).to.deep.equal(['chair.png', 320, 240])
+      expect(await tab.evaluate(size)).to.deep.equal(['chair.png', 320, 240])
     })
     await eventually(async () => {
       const texts = `[...document.querySelector('sluice-uploader').shadowRoot.querySelectorAll('li .status')].map((one) => one.textContent)`
-      const [done, refused] = (await chromium.evaluate(texts)) as string[]
+      const [done, refused] = (await tab.evaluate(texts)) as string[]
       expect(done).to.match(/ · Uploaded$/)
       expect(refused).to.equal('This type of file is not accepted. Choose one of: images, videos, PDF.')
     })

@@ -1,12 +1,13 @@
 import { join } from 'node:path'
 import { expect } from 'chai'
+import type { Page } from 'playwright-core'
 import { createElement, type FunctionComponent } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
 import { createClient, type SluiceClient } from '../../../client/index.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
-import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
+import { startPage } from '../../support/peers/browser-pages.ts'
 import { PROJECT, type Service } from '../../support/service.ts'
 import { bundled, type Site, startSite } from './page.ts'
 
@@ -91,7 +92,7 @@ describe('sluice/react on a server', () => {
 })
 
 onOneBackend('examples/react in Chromium', (start) => {
-  let chromium: Chromium
+  let tab: Page
   let site: Site
   let service: Service
   let client: SluiceClient
@@ -102,14 +103,14 @@ onOneBackend('examples/react in Chromium', (start) => {
       alias: { 'sluice/react': REACT },
       loader: { '.css': 'empty' },
     })
-    ;[chromium, service, site] = await Promise.all([startChromium(), start(), script.then(startSite)])
+    ;[tab, service, site] = await Promise.all([startPage(), start(), script.then(startSite)])
     client = createClient({ baseUrl: service.url, secret: service.tokens.secretClientToken })
     site.link = () => client.links.create({ expiresIn: 600 })
     site.pages.set('/', '<div id="root"></div>')
-    await chromium.open(site.url)
+    await tab.goto(site.url)
   })
   after(async () => {
-    await chromium.stop()
+    await tab.context().close()
     site.close()
   })
   const file = async () => {
@@ -118,23 +119,23 @@ onOneBackend('examples/react in Chromium', (start) => {
   }
 
   it('uploads with <SluiceUploader> and shows the record with <SluiceImage>', async () => {
-    await chromium.evaluate(`(async () => {
+    await tab.evaluate(`(async () => {
       await customElements.whenDefined('sluice-uploader')
       document.querySelector('sluice-uploader').queue.add([${await file()}])
     })()`)
     await eventually(async () => {
-      const size = await chromium.evaluate(`(async () => {
+      const size = await tab.evaluate(`(async () => {
         const img = document.querySelector('.gallery img')
         await img.decode()
         return [img.alt, img.getAttribute('width'), img.naturalWidth / img.naturalHeight > 1]
       })()`)
       expect(size).to.deep.equal(['cat.png', '220', true])
     })
-    expect(await chromium.evaluate(`document.querySelectorAll('.gallery img').length`)).to.equal(1)
+    expect(await tab.evaluate(`document.querySelectorAll('.gallery img').length`)).to.equal(1)
   })
 
   it('uploads with useUpload(), from an input', async () => {
-    await chromium.evaluate(`(() => {
+    await tab.evaluate(`(() => {
       const data = new DataTransfer()
       data.items.add(${await file()})
       const input = document.querySelector('.avatar input')
@@ -143,18 +144,18 @@ onOneBackend('examples/react in Chromium', (start) => {
     })()`)
     await eventually(async () => {
       const shown = `document.querySelector('.avatar img')?.getAttribute('src') ?? ''`
-      expect(await chromium.evaluate(shown)).to.match(/\?w=192&f=auto$/)
+      expect(await tab.evaluate(shown)).to.match(/\?w=192&f=auto$/)
     })
   })
 
   it('shows a refusal of useUpload()', async () => {
-    await chromium.evaluate(`(() => {
+    await tab.evaluate(`(() => {
       const data = new DataTransfer()
       data.items.add(new File(['text'], 'a.txt', { type: 'text/plain' }))
       document.querySelector('.avatar').dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }))
     })()`)
     await eventually(async () =>
-      expect(await chromium.evaluate(`document.querySelector('.avatar [role=alert]')?.textContent`)).to.equal(
+      expect(await tab.evaluate(`document.querySelector('.avatar [role=alert]')?.textContent`)).to.equal(
         'The type of a.txt is not accepted.',
       ),
     )

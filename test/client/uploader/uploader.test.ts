@@ -1,11 +1,12 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import type { Page } from 'playwright-core'
 import { createClient, type FileRecord, type SluiceClient } from '../../../client/index.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
-import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
+import { dropFiles, startPage } from '../../support/peers/browser-pages.ts'
 import type { Service } from '../../support/service.ts'
 import { itLong } from '../../support/sized.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -23,16 +24,14 @@ interface Seen {
 }
 
 onOneBackend('<sluice-uploader> in Chromium', (start) => {
-  let chromium: Chromium
+  let tab: Page
   let site: Site
   let service: Service
   let client: SluiceClient
   let folder: string
   before(async () => {
-    ;[chromium, service, site] = await Promise.all([
-      startChromium({
-        args: ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'],
-      }),
+    ;[tab, service, site] = await Promise.all([
+      startPage(),
       start(),
       bundled({ entryPoints: [UPLOADER] }).then(startSite),
     ])
@@ -40,7 +39,7 @@ onOneBackend('<sluice-uploader> in Chromium', (start) => {
     folder = await temporaryFolder()
   })
   after(async () => {
-    await chromium.stop()
+    await tab.context().close()
     site.close()
     await rm(folder, { recursive: true })
   })
@@ -58,19 +57,17 @@ onOneBackend('<sluice-uploader> in Chromium', (start) => {
       `<form><sluice-uploader link-url="/link" name="files" resume-scope="${count}" ${attributes}></sluice-uploader></form>
        <script>Object.assign(${ELEMENT}, { resumableFromBytes: ${MIB}, chunkBytes: ${MIB / 4} })</script>`,
     )
-    await chromium.open(`${site.url}/${count}`)
+    await tab.goto(`${site.url}/${count}`)
   }
   const seen = async () =>
-    (await chromium.evaluate(`${ELEMENT}.queue.getState().items.map(({ name, status }, i) => ({
+    (await tab.evaluate(`${ELEMENT}.queue.getState().items.map(({ name, status }, i) => ({
       name, status, text: ${ELEMENT}.shadowRoot.querySelectorAll('li .status')[i]?.textContent,
     }))`)) as Seen[]
   const statuses = async () => Object.fromEntries((await seen()).map(({ name, status }) => [name, status]))
   /** The records in the value of the form. */
   const stored = async () =>
     JSON.parse(
-      (await chromium.evaluate(
-        `new FormData(document.querySelector('form')).get('files') ?? '[]'`,
-      )) as string,
+      (await tab.evaluate(`new FormData(document.querySelector('form')).get('files') ?? '[]'`)) as string,
     ) as FileRecord[]
   const file = async (name: string, content: string | Buffer) => {
     await writeFile(join(folder, name), content)
@@ -82,7 +79,7 @@ onOneBackend('<sluice-uploader> in Chromium', (start) => {
     await open()
     const photo = await picture({ width: 60, height: 40 })
     const paths = [await file('käse.png', photo), await file('a.txt', 'one'), await file('b.txt', 'two')]
-    await chromium.drop('sluice-uploader', paths)
+    await dropFiles(tab, 'sluice-uploader', paths)
     await eventually(async () =>
       expect(await statuses()).to.deep.equal({ 'käse.png': 'done', 'a.txt': 'done', 'b.txt': 'done' }),
     )
@@ -102,7 +99,7 @@ onOneBackend('<sluice-uploader> in Chromium', (start) => {
     await mkdir(join(folder, 'photos', '2026'), { recursive: true })
     for (const path of ['photos/.DS_Store', 'photos/a.txt', 'photos/2026/b.txt', 'c.txt'])
       await writeFile(join(folder, path), path)
-    await chromium.drop('sluice-uploader', [join(folder, 'photos'), join(folder, 'c.txt')])
+    await dropFiles(tab, 'sluice-uploader', [join(folder, 'photos'), join(folder, 'c.txt')])
     await eventually(async () =>
       expect(await statuses()).to.deep.equal({ 'a.txt': 'done', 'b.txt': 'done', 'c.txt': 'done' }),
     )
@@ -119,7 +116,7 @@ onOneBackend('<sluice-uploader> in Chromium', (start) => {
 
   it('states that a dropped folder could not be read', async () => {
     await open()
-    await chromium.evaluate(`{
+    await tab.evaluate(`{
       const data = new DataTransfer()
       data.items.add(new File(['a'], 'a.txt'))
       const readEntries = (_, fail) => fail(new DOMException('', 'NotReadableError'))
@@ -128,9 +125,9 @@ onOneBackend('<sluice-uploader> in Chromium', (start) => {
       ${ELEMENT}.dispatchEvent(new DragEvent('drop', { dataTransfer: data, cancelable: true }))
     }`)
     await eventually(async () =>
-      expect(
-        await chromium.evaluate(`${ELEMENT}.shadowRoot.querySelector('[part=hint]').textContent`),
-      ).to.match(/could not be read/),
+      expect(await tab.evaluate(`${ELEMENT}.shadowRoot.querySelector('[part=hint]').textContent`)).to.match(
+        /could not be read/,
+      ),
     )
   })
 
@@ -141,10 +138,10 @@ onOneBackend('<sluice-uploader> in Chromium', (start) => {
       clipboardData.items.add(new File(['pasted'], 'image.png', { type: 'image/png' }))
       return ${target}.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true, composed: true }))
     })()`
-    await chromium.evaluate(`document.body.append(document.createElement('textarea'))`)
-    expect(await chromium.evaluate(paste(`document.querySelector('textarea')`))).to.equal(true)
+    await tab.evaluate(`document.body.append(document.createElement('textarea'))`)
+    expect(await tab.evaluate(paste(`document.querySelector('textarea')`))).to.equal(true)
     expect(await seen()).to.deep.equal([])
-    expect(await chromium.evaluate(paste('document.body'))).to.equal(false)
+    expect(await tab.evaluate(paste('document.body'))).to.equal(false)
     await eventually(async () => expect(await statuses()).to.deep.equal({ 'image.png': 'done' }))
   })
 
@@ -166,11 +163,11 @@ onOneBackend('<sluice-uploader> in Chromium', (start) => {
     await open()
     const button = (name: string) =>
       `${ELEMENT}.shadowRoot.querySelector('[aria-label="${name} film.bin"]').click()`
-    await chromium.evaluate(addLarge(button('Pause')))
+    await tab.evaluate(addLarge(button('Pause')))
     await eventually(async () => expect(await statuses()).to.deep.equal({ 'film.bin': 'paused' }))
     expect((await seen())[0]?.text).to.equal('2.1 MB · Paused')
-    expect(await chromium.evaluate(`document.querySelector('form').checkValidity()`)).to.equal(true)
-    await chromium.evaluate(button('Resume'))
+    expect(await tab.evaluate(`document.querySelector('form').checkValidity()`)).to.equal(true)
+    await tab.evaluate(button('Resume'))
     await eventually(async () => expect(await statuses()).to.deep.equal({ 'film.bin': 'done' }))
     const [record] = await stored()
     expect((await bytesAt(record?.src ?? '')).equals(LARGE)).to.equal(true)
@@ -179,30 +176,31 @@ onOneBackend('<sluice-uploader> in Chromium', (start) => {
 
   it('continues after a reload in the middle of an upload, without another link', async () => {
     await open()
-    await chromium.evaluate(addLarge('location.reload()'))
+    await tab.evaluate(addLarge('location.reload()'))
     await eventually(async () => expect(await statuses()).to.deep.equal({ 'film.bin': 'done' }))
     const [record] = await stored()
     expect((await bytesAt(record?.src ?? '')).equals(LARGE)).to.equal(true)
     expect(site.links).to.have.length(1)
     // Nothing remains for the next reload.
-    await chromium.open(`${site.url}/${count}?again`)
-    await chromium.evaluate(`new Promise((done) => setTimeout(done, 100))`)
+    await tab.goto(`${site.url}/${count}?again`)
+    await tab.evaluate(`new Promise((done) => setTimeout(done, 100))`)
     expect(await seen()).to.deep.equal([])
   })
 
   it('states that it is offline, and continues when it is online again', async () => {
     await open()
+    const session = await tab.context().newCDPSession(tab)
     const network = (offline: boolean, uploadThroughput = -1) =>
-      chromium.send('Network.emulateNetworkConditions', {
+      session.send('Network.emulateNetworkConditions', {
         offline,
         latency: 0,
         downloadThroughput: -1,
         uploadThroughput,
       })
-    await chromium.send('Network.enable')
+    await session.send('Network.enable')
     // So slow that the file is not sent before the network is lost.
     await network(false, MIB / 4)
-    await chromium.evaluate(addLarge(''))
+    await tab.evaluate(addLarge(''))
     await eventually(async () => expect(await statuses()).to.deep.equal({ 'film.bin': 'uploading' }))
     const text = 'You are offline. The upload continues when you are online again.'
     try {
@@ -218,11 +216,11 @@ onOneBackend('<sluice-uploader> in Chromium', (start) => {
 
   itLong('stays paused after a reload', async () => {
     await open()
-    await chromium.evaluate(addLarge('element.queue.pause()'))
+    await tab.evaluate(addLarge('element.queue.pause()'))
     await eventually(async () => expect(await statuses()).to.deep.equal({ 'film.bin': 'paused' }))
-    await chromium.open(`${site.url}/${count}?again`)
+    await tab.goto(`${site.url}/${count}?again`)
     await eventually(async () => expect(await statuses()).to.deep.equal({ 'film.bin': 'paused' }))
-    await chromium.evaluate(`${ELEMENT}.queue.remove(${ELEMENT}.queue.getState().items[0].id)`)
+    await tab.evaluate(`${ELEMENT}.queue.remove(${ELEMENT}.queue.getState().items[0].id)`)
   })
 
   it('shows why a file is refused, and what to do', async () => {
@@ -231,7 +229,7 @@ onOneBackend('<sluice-uploader> in Chromium', (start) => {
       client.links.create(
         name === 'large.txt' ? { expiresIn: 60, maxBytes: 5 } : { expiresIn: 60, types: ['image/*'] },
       )
-    await chromium.evaluate(`${ELEMENT}.queue.add([
+    await tab.evaluate(`${ELEMENT}.queue.add([
       new File(['more than five bytes'], 'large.txt'), new File(['text'], 'text.png')
     ])`)
     await eventually(async () =>
@@ -246,7 +244,7 @@ onOneBackend('<sluice-uploader> in Chromium', (start) => {
     )
     // The same file would be refused again.
     expect(
-      await chromium.evaluate(
+      await tab.evaluate(
         `${ELEMENT}.shadowRoot.querySelectorAll('[aria-label^=Retry]:not([hidden])').length`,
       ),
     ).to.equal(0)
@@ -254,7 +252,7 @@ onOneBackend('<sluice-uploader> in Chromium', (start) => {
 
   it('refuses files by its own attributes before it sends them', async () => {
     await open('multiple accept="image/*,.pdf" max-size="0.01KB"')
-    await chromium.evaluate(`${ELEMENT}.queue.add([
+    await tab.evaluate(`${ELEMENT}.queue.add([
       new File(['text'], 'a.txt', { type: 'text/plain' }), new File(['0123456789a'], 'b.PDF'), new File(['0'], 'c.PDF')
     ])`)
     await eventually(async () => expect(await statuses()).to.include({ 'c.PDF': 'done' }))
@@ -274,7 +272,7 @@ onOneBackend('<sluice-uploader> in Chromium', (start) => {
     await open()
     const other = createClient({ baseUrl: limited.url, secret: limited.tokens.secretClientToken })
     site.link = () => other.links.create({ expiresIn: 60 })
-    await chromium.evaluate(`(() => {
+    await tab.evaluate(`(() => {
       window.texts = []
       ${ELEMENT}.addEventListener('sluice-change', () => {
         texts.push(...[...${ELEMENT}.shadowRoot.querySelectorAll('li .status')].map((one) => one.textContent))
@@ -282,7 +280,7 @@ onOneBackend('<sluice-uploader> in Chromium', (start) => {
       ${ELEMENT}.queue.add([new File(['a'], 'a.txt'), new File(['b'], 'b.txt')])
     })()`)
     await eventually(async () => expect(await statuses()).to.deep.equal({ 'a.txt': 'done', 'b.txt': 'done' }))
-    const texts = (await chromium.evaluate('texts')) as string[]
+    const texts = (await tab.evaluate('texts')) as string[]
     expect(texts.filter((text) => /^Too many uploads\. Retry in \d+ s\.$/.test(text))).to.not.deep.equal([])
     await limited.stop()
   })
@@ -291,43 +289,41 @@ onOneBackend('<sluice-uploader> in Chromium', (start) => {
     await open()
     const { link } = site
     site.link = () => Promise.reject(new Error('not signed in'))
-    await chromium.evaluate(`${ELEMENT}.queue.add([new File(['a'], 'a.txt')])`)
+    await tab.evaluate(`${ELEMENT}.queue.add([new File(['a'], 'a.txt')])`)
     await eventually(async () =>
       expect(await seen()).to.deep.equal([
         { name: 'a.txt', status: 'failed', text: 'The upload failed. Retry.' },
       ]),
     )
     site.link = link
-    await chromium.evaluate(`${ELEMENT}.shadowRoot.querySelector('[aria-label="Retry a.txt"]').click()`)
+    await tab.evaluate(`${ELEMENT}.shadowRoot.querySelector('[aria-label="Retry a.txt"]').click()`)
     await eventually(async () => expect(await statuses()).to.deep.equal({ 'a.txt': 'done' }))
   })
 
   it('has one file without multiple, and takes part in the form', async () => {
     await open('required')
-    const isValid = () => chromium.evaluate(`document.querySelector('form').checkValidity()`)
+    const isValid = () => tab.evaluate(`document.querySelector('form').checkValidity()`)
     expect(await isValid()).to.equal(false)
     for (const name of ['a.txt', 'b.txt']) {
-      await chromium.evaluate(
-        `${ELEMENT}.queue.add([new File(['${name}'], '${name}'), new File(['c'], 'c.txt')])`,
-      )
+      await tab.evaluate(`${ELEMENT}.queue.add([new File(['${name}'], '${name}'), new File(['c'], 'c.txt')])`)
       await eventually(async () => expect(await statuses()).to.deep.equal({ [name]: 'done' }))
     }
     expect(await isValid()).to.equal(true)
     expect((await stored()).map(({ originalName }) => originalName)).to.deep.equal(['b.txt'])
-    await chromium.evaluate(`document.querySelector('form').reset()`)
+    await tab.evaluate(`document.querySelector('form').reset()`)
     expect(await seen()).to.deep.equal([])
     expect(await isValid()).to.equal(false)
   })
 
   itLong('takes a photo with the camera', async () => {
     await open('multiple camera')
-    await chromium.evaluate(`${ELEMENT}.shadowRoot.querySelector('[part~="camera-button"]').click()`)
+    await tab.evaluate(`${ELEMENT}.shadowRoot.querySelector('[part~="camera-button"]').click()`)
     await eventually(async () => {
       const isReady = `${ELEMENT}.shadowRoot.querySelector('dialog .primary')?.disabled === false`
-      expect(await chromium.evaluate(isReady)).to.equal(true)
+      expect(await tab.evaluate(isReady)).to.equal(true)
     })
-    await chromium.evaluate(`${ELEMENT}.shadowRoot.querySelector('dialog .primary').click()`)
+    await tab.evaluate(`${ELEMENT}.shadowRoot.querySelector('dialog .primary').click()`)
     await eventually(async () => expect((await stored())[0]).to.include({ format: 'jpeg' }))
-    expect(await chromium.evaluate(`${ELEMENT}.shadowRoot.querySelector('dialog')`)).to.equal(null)
+    expect(await tab.evaluate(`${ELEMENT}.shadowRoot.querySelector('dialog')`)).to.equal(null)
   })
 })

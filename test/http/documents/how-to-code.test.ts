@@ -4,10 +4,11 @@ import { get, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect } from 'chai'
+import type { Page } from 'playwright-core'
 import { onOneBackend } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
-import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
+import { startPage } from '../../support/peers/browser-pages.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { freePort } from '../../support/servers/free-port.ts'
 import { type Running, run } from '../../support/servers/process.ts'
@@ -79,11 +80,11 @@ onOneBackend('the code of the how-to guides', (start) => {
       },
     )
     const photo = (await picture({ width: 90, height: 60 })).toString('base64')
-    let chromium: Chromium | undefined
+    let tab: Page | undefined
     try {
-      chromium = await startChromium()
-      await chromium.open(`${url}/`)
-      const shown = await chromium.evaluate(`(async () => {
+      tab = await startPage()
+      await tab.goto(`${url}/`)
+      const shown = await tab.evaluate(`(async () => {
         const until = async (ready) => {
           for (let i = 0; i < 200; i += 1) {
             if (ready()) return
@@ -106,7 +107,7 @@ onOneBackend('the code of the how-to guides', (start) => {
         .that.matches(/\/avatars\/.*\?w=300&h=300&f=webp$/)
       expect(shown).to.have.property('width').that.is.above(0)
     } finally {
-      await chromium?.stop()
+      await tab?.context().close()
     }
   })
 

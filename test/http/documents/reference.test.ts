@@ -1,6 +1,7 @@
 import { expect } from 'chai'
+import type { Page } from 'playwright-core'
 import { onOneBackend } from '../../support/backends.ts'
-import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
+import { startPage } from '../../support/peers/browser-pages.ts'
 import { startSubPath } from '../../support/peers/sub-path.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
@@ -35,12 +36,12 @@ onOneBackend('GET /docs/api', (start) => {
 
   itLong('does not scroll sideways, on a phone or on a wide screen', async function () {
     this.timeout(180_000)
-    const chromium = await startChromium()
+    const tab = await startPage()
     try {
       for (const width of [390, 1440]) {
-        await chromium.resize({ width, height: 844, dpr: 1 })
-        await chromium.open(`${service.url}/docs/api`)
-        const seen = await chromium.evaluate(`(async () => {
+        await tab.setViewportSize({ width, height: 844 })
+        await tab.goto(`${service.url}/docs/api`)
+        const seen = await tab.evaluate(`(async () => {
           const until = async (find) => {
             for (let i = 0; i < 1500; i += 1) {
               const found = find()
@@ -59,18 +60,18 @@ onOneBackend('GET /docs/api', (start) => {
         expect(seen, `${width}`).to.be.at.most(width)
       }
     } finally {
-      await chromium.stop()
+      await tab.context().close()
     }
   })
 
   it('shows all endpoints and sends requests, below a path of a proxy', async function () {
     this.timeout(180_000)
     const { url, stop } = await startSubPath(service.url)
-    let chromium: Chromium | undefined
+    let tab: Page | undefined
     try {
-      chromium = await startChromium()
-      await chromium.open(`${url}/docs/api`)
-      const seen = (await chromium.evaluate(`(async () => {
+      tab = await startPage()
+      await tab.goto(`${url}/docs/api`)
+      const seen = (await tab.evaluate(`(async () => {
         const until = async (find) => {
           for (let i = 0; i < 1500; i += 1) {
             const found = find()
@@ -97,7 +98,7 @@ onOneBackend('GET /docs/api', (start) => {
       expect(seen.loaded).to.include(`${url}/healthz`)
       expect(seen.status).to.equal('200')
     } finally {
-      await chromium?.stop()
+      await tab?.context().close()
       await stop()
     }
   })

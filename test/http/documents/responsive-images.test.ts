@@ -4,16 +4,17 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import type { Page } from 'playwright-core'
 import { onOneBackend } from '../../support/backends.ts'
 import { picture } from '../../support/media/images.ts'
-import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
+import { startPage } from '../../support/peers/browser-pages.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { PROJECT } from '../../support/service.ts'
 
 const PAGE = join(PROJECT, 'docs', 'how-to', 'responsive-images.md')
 
 onOneBackend('the HTML of docs/how-to/responsive-images.md in Chromium', (start) => {
-  let chromium: Chromium
+  let tab: Page
   let server: Server
   let url: string
   before(async () => {
@@ -36,19 +37,25 @@ onOneBackend('the HTML of docs/how-to/responsive-images.md in Chromium', (start)
     })
     await once(server.listen(0, '127.0.0.1'), 'listening')
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    chromium = await startChromium()
+    tab = await startPage()
   })
   after(async () => {
-    await chromium?.stop()
+    await tab?.context().close()
     server?.closeAllConnections()
     server?.close()
   })
 
   /** The query of the image that the page has loaded. */
   async function loaded(path: string, screen: { width: number; dpr: number }) {
-    await chromium.resize({ height: 900, ...screen })
-    await chromium.open(`${url}${path}`)
-    return chromium.evaluate(`(async () => {
+    const session = await tab.context().newCDPSession(tab)
+    await session.send('Emulation.setDeviceMetricsOverride', {
+      width: screen.width,
+      height: 900,
+      deviceScaleFactor: screen.dpr,
+      mobile: false,
+    })
+    await tab.goto(`${url}${path}`)
+    return tab.evaluate(`(async () => {
       const img = document.querySelector('img')
       await img.decode()
       return new URL(img.currentSrc).search
@@ -81,6 +88,6 @@ onOneBackend('the HTML of docs/how-to/responsive-images.md in Chromium', (start)
   ] as const)
     it(`gets ${expected} px by client hints on a page of ${width} px with ${dpr} device pixels per pixel`, async () => {
       expect(await loaded('/hints', { width, dpr })).to.equal('?w=auto&f=auto')
-      expect(await chromium.evaluate("document.querySelector('img').naturalWidth")).to.equal(expected)
+      expect(await tab.evaluate("document.querySelector('img').naturalWidth")).to.equal(expected)
     })
 })

@@ -2,10 +2,11 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import type { Page } from 'playwright-core'
 import { onOneBackend } from '../../support/backends.ts'
 import { eventually, LONG_MS } from '../../support/eventually.ts'
 import { film, longFilm } from '../../support/media/videos.ts'
-import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
+import { startPage } from '../../support/peers/browser-pages.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { PROJECT } from '../../support/service.ts'
 import { itLong } from '../../support/sized.ts'
@@ -86,24 +87,24 @@ const playFromTheStart = (src: string) => `(async () => {
 })()`
 
 onOneBackend('hls.js in Chromium', (start) => {
-  let chromium: Chromium
+  let tab: Page
   let source: Buffer
   let long: Buffer
   before(async () => {
     long = await longFilm()
     const colours = ['red', 'green', 'blue', 'red', 'green', 'blue']
-    ;[chromium, source] = await Promise.all([startChromium(), film({ colours, width: 600, height: 450 })])
+    ;[tab, source] = await Promise.all([startPage(), film({ colours, width: 600, height: 450 })])
     const hlsJs = createRequire(join(PROJECT, 'dashboard', 'package.json')).resolve('hls.js/dist/hls.min.js')
-    await chromium.evaluate(`${await readFile(hlsJs, 'utf8')};undefined`)
+    await tab.evaluate(`${await readFile(hlsJs, 'utf8')};undefined`)
   })
-  after(() => chromium.stop())
+  after(() => tab.context().close())
 
   itLong('plays ?hls in every size, and seeks', async () => {
     const service = await start({ env: { MEDIA_JOBS_RUN_IN: 'web' } })
     const { src } = await uploadOne(service, { name: 'film.mp4', bytes: source })
     const made = await fetch(`${src}?hls&wait=30`, { redirect: 'manual' })
     expect(made.status, await made.text()).to.equal(302)
-    expect(await chromium.evaluate(watch(`${src}?hls`, [4.5, 0.5, 2.5, 5.5, 1.5]))).to.deep.equal({
+    expect(await tab.evaluate(watch(`${src}?hls`, [4.5, 0.5, 2.5, 5.5, 1.5]))).to.deep.equal({
       duration: 6,
       sizes: ['480x360', '600x450'],
       audioCodec: 'mp4a.40.2',
@@ -136,8 +137,8 @@ onOneBackend('hls.js in Chromium', (start) => {
     const made = await fetch(`${src}?hls&wait=30`, { redirect: 'manual' })
     expect(made.status, await made.text()).to.equal(302)
     await eventually(() => expect(isEnough()).to.equal(true), { withinMs: LONG_MS })
-    const played = chromium.evaluate(playFromTheStart(`${src}?hls`)) as Promise<Played>
-    await eventually(async () => expect(await chromium.evaluate('window.hasBegun')).to.equal(true))
+    const played = tab.evaluate(playFromTheStart(`${src}?hls`)) as Promise<Played>
+    await eventually(async () => expect(await tab.evaluate('window.hasBegun')).to.equal(true))
     release()
     const { first, isLive, lasts, at } = await played
     expect(first.isLive).to.equal(true)

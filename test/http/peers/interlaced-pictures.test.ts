@@ -1,7 +1,8 @@
 import { expect } from 'chai'
+import type { Page } from 'playwright-core'
 import sharp from 'sharp'
 import { onOneBackend } from '../../support/backends.ts'
-import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
+import { startPage } from '../../support/peers/browser-pages.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 
@@ -20,11 +21,11 @@ const drawn = (png: Buffer) => `new Promise((done) => {
 })`
 
 onOneBackend('a truncated PNG that is interlaced', (start) => {
-  let chromium: Chromium
+  let tab: Page
   before(async () => {
-    chromium = await startChromium()
+    tab = await startPage()
   })
-  after(() => chromium.stop())
+  after(() => tab.context().close())
 
   it('is rendered as Chromium draws it', async () => {
     const service = await start()
@@ -39,7 +40,7 @@ onOneBackend('a truncated PNG that is interlaced', (start) => {
       const { status, body } = await exchange(service, `${src}?w=${WIDTH}&h=${HEIGHT}&lossless&f=webp`)
       expect(status).to.equal(200)
       const ours = await sharp(body).ensureAlpha().raw().toBuffer()
-      const theirs = Buffer.from((await chromium.evaluate(drawn(cut))) as number[])
+      const theirs = Buffer.from((await tab.evaluate(drawn(cut))) as number[])
       expect(ours.equals(theirs), `${share}`).to.equal(true)
     }
   })

@@ -1,20 +1,21 @@
 import { readdir, rm } from 'node:fs/promises'
 import { expect } from 'chai'
+import type { Page } from 'playwright-core'
 import { onOneBackend } from '../../support/backends.ts'
-import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
+import { download, startPage } from '../../support/peers/browser-pages.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import type { Service } from '../../support/service.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 onOneBackend('Chromium saves a file', (start) => {
   let service: Service
-  let chromium: Chromium
+  let tab: Page
   let folder: string
   before(async () => {
     service = await start()
-    chromium = await startChromium()
+    tab = await startPage()
   })
-  after(() => chromium.stop())
+  after(() => tab.context().close())
   beforeEach(async () => {
     folder = await temporaryFolder()
   })
@@ -35,7 +36,7 @@ onOneBackend('Chromium saves a file', (start) => {
   for (const [name, saved = name] of names) {
     it(`under the name ${saved.slice(0, 30)}`, async () => {
       const { src } = await uploadOne(service, { name, bytes: 'text' })
-      await chromium.download(`${src}?download`, folder)
+      expect(await (await download(tab, `${src}?download`, folder)).failure()).to.equal(null)
       expect(await readdir(folder)).to.deep.equal([saved])
     })
   }

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
+import type { Page } from 'playwright-core'
 import { onOneBackend } from '../../support/backends.ts'
 import { film } from '../../support/media/videos.ts'
-import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
+import { startPage } from '../../support/peers/browser-pages.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 
 /** Loads a storyboard as players do, and tells when its cues are and which colours their tiles have. */
@@ -43,11 +44,11 @@ const look = (src: string) => `(async () => {
 })()`
 
 onOneBackend('a storyboard in Chromium', (start) => {
-  let chromium: Chromium
+  let tab: Page
   before(async () => {
-    chromium = await startChromium()
+    tab = await startPage()
   })
-  after(() => chromium.stop())
+  after(() => tab.context().close())
 
   it('is a track whose cues link to the tiles of a sprite', async () => {
     const service = await start({ env: { MEDIA_JOBS_RUN_IN: 'web' } })
@@ -56,7 +57,7 @@ onOneBackend('a storyboard in Chromium', (start) => {
     const { src } = await uploadOne(service, { name: 'film.mp4', bytes })
     const made = await fetch(`${src}?storyboard&wait=30`, { redirect: 'manual' })
     expect(made.status, await made.text()).to.equal(302)
-    expect(await chromium.evaluate(look(`${src}?storyboard`))).to.deep.equal(
+    expect(await tab.evaluate(look(`${src}?storyboard`))).to.deep.equal(
       colours.map((colour, i) => [i, i + 1, colour, true]),
     )
   })

@@ -1,10 +1,11 @@
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
+import type { Page } from 'playwright-core'
 import type { Asset } from '../../../src/core/bytes/asset.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
-import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
+import { startPage } from '../../support/peers/browser-pages.ts'
 import { CLIP_SECONDS, clip } from '../../support/peers/clip.ts'
 import { uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import type { Service } from '../../support/service.ts'
@@ -80,7 +81,7 @@ const watch = (src: string, moments: readonly number[]) => `(async () => {
 
 onOneBackend('a <video> in Chromium', (start) => {
   let service: Service
-  let chromium: Chromium
+  let tab: Page
   let video: WireRecord
   /** Where the parts begin that the service was asked for; undefined for a whole file. */
   let asked: Array<number | undefined>
@@ -101,11 +102,11 @@ onOneBackend('a <video> in Chromium', (start) => {
         },
       })),
     })
-    const [browser, bytes] = await Promise.all([startChromium(), clip()])
-    chromium = browser
+    const [browser, bytes] = await Promise.all([startPage(), clip()])
+    tab = browser
     video = await uploadOne(service, { name: 'clip.mp4', bytes })
   })
-  after(() => chromium.stop())
+  after(() => tab.context().close())
 
   const OUTPUTS = [
     ['f=mp4&kf=10', '320x180'],
@@ -120,7 +121,7 @@ onOneBackend('a <video> in Chromium', (start) => {
         ({ status } = await fetch(`${src}&wait=30`, { method: 'HEAD' }))
       asked = []
       const before = service.log.lines.length
-      expect(await chromium.evaluate(watch(src, [18, 2, 15, 9.5, 10.5, 5]))).to.deep.equal({
+      expect(await tab.evaluate(watch(src, [18, 2, 15, 9.5, 10.5, 5]))).to.deep.equal({
         duration: CLIP_SECONDS,
         size,
         sought: ['blue', 'red', 'blue', 'red', 'blue', 'red'],

@@ -3,9 +3,10 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { build } from 'esbuild'
+import type { Page } from 'playwright-core'
 import { type HttpRequest, Upload } from 'tus-js-client'
 import { onOneBackend, onOneOrTwoBackends } from '../../support/backends.ts'
-import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
+import { startPage } from '../../support/peers/browser-pages.ts'
 import type { WireRecord } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { noise, tus } from '../../support/requests/tus.ts'
@@ -134,20 +135,20 @@ const upload = (
 })()`
 
 onOneBackend('Uppy in Chromium, in a page of another origin', (start) => {
-  let chromium: Chromium
+  let tab: Page
   let page: Server
   before(async () => {
-    ;[chromium, page] = await Promise.all([startChromium(), servePage()])
+    ;[tab, page] = await Promise.all([startPage(), servePage()])
   })
   after(async () => {
-    await chromium.stop()
+    await tab.context().close()
     page.close()
   })
 
   async function load(): Promise<void> {
     const { port } = page.address() as AddressInfo
-    await chromium.open(`http://127.0.0.1:${port}/?${Math.random()}`)
-    expect(await chromium.evaluate('typeof Tus')).to.equal('function')
+    await tab.goto(`http://127.0.0.1:${port}/?${Math.random()}`)
+    expect(await tab.evaluate('typeof Tus')).to.equal('function')
   }
 
   itLong('uploads in chunks, resumes after the page was reloaded, and reads the record', async function () {
@@ -155,9 +156,9 @@ onOneBackend('Uppy in Chromium, in a page of another origin', (start) => {
     const size = 6 * MIB + 100
     const service = await start()
     await load()
-    expect(await chromium.evaluate(upload(service, { size, stopAt: 2 * MIB }))).to.equal('stopped')
+    expect(await tab.evaluate(upload(service, { size, stopAt: 2 * MIB }))).to.equal('stopped')
     await load()
-    const { offsets, record, address } = (await chromium.evaluate(upload(service, { size }))) as {
+    const { offsets, record, address } = (await tab.evaluate(upload(service, { size }))) as {
       offsets: number[]
       record: WireRecord
       address: string
@@ -173,7 +174,7 @@ onOneBackend('Uppy in Chromium, in a page of another origin', (start) => {
   it('shows the page why the upload was refused', async () => {
     const service = await start({ env: { UPLOAD_MAX_BYTES: '100' } })
     await load()
-    const error = await chromium.evaluate(upload(service, { size: 200 })).catch((thrown: Error) => thrown)
+    const error = await tab.evaluate(upload(service, { size: 200 })).catch((thrown: Error) => thrown)
     expect(String(error)).to.include('413').and.include('too_large')
   })
 })

@@ -1,8 +1,9 @@
 import { expect } from 'chai'
+import type { Page } from 'playwright-core'
 import type { Asset } from '../../../src/core/bytes/asset.ts'
 import { EMBEDDED } from '../../support/backend.ts'
 import { onOneOrTwoBackends } from '../../support/backends.ts'
-import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
+import { startPage } from '../../support/peers/browser-pages.ts'
 import { CLIP_SECONDS, clip } from '../../support/peers/clip.ts'
 import { startNginx } from '../../support/peers/nginx.ts'
 import { startVarnish } from '../../support/peers/varnish.ts'
@@ -45,7 +46,7 @@ onOneOrTwoBackends('a <video> in Chromium seeks', (start, backend) => {
   let service: Service
   let nginx: Awaited<ReturnType<typeof startNginx>>
   let varnish: Awaited<ReturnType<typeof startVarnish>>
-  let chromium: Chromium
+  let tab: Page
   let bytes: Buffer
   let video: WireRecord
   /** Where the parts begin that the service was asked for. */
@@ -65,14 +66,14 @@ onOneOrTwoBackends('a <video> in Chromium seeks', (start, backend) => {
         },
       })),
     })
-    ;[nginx, varnish, chromium, bytes] = await Promise.all([
+    ;[nginx, varnish, tab, bytes] = await Promise.all([
       startNginx(service),
       startVarnish(service),
-      startChromium(),
+      startPage(),
       clip(),
     ])
   })
-  after(() => Promise.all([nginx, varnish, chromium].map(({ stop }) => stop())))
+  after(() => Promise.all([nginx.stop(), varnish.stop(), tab.context().close()]))
   beforeEach(async () => {
     asked = []
     // Random for each run, so that it is in no cache.
@@ -94,7 +95,7 @@ onOneOrTwoBackends('a <video> in Chromium seeks', (start, backend) => {
       const src = video.src.replace(service.url, url())
       // To the end, back, to the end again: the second time from whatever has been kept on the way.
       for (const time of ['first', 'second']) {
-        expect(await chromium.evaluate(watch(src, [18, 2, 15, 5])), time).to.deep.equal({
+        expect(await tab.evaluate(watch(src, [18, 2, 15, 5])), time).to.deep.equal({
           duration: CLIP_SECONDS,
           videoWidth: 320,
           videoHeight: 180,

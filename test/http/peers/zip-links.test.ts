@@ -4,9 +4,10 @@ import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
+import type { Page } from 'playwright-core'
 import { onOneBackend } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
-import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
+import { download, startWholeBrowser } from '../../support/peers/browser-pages.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { type CuttingProxy, cuttingProxy } from '../../support/servers/cutting-proxy.ts'
@@ -17,7 +18,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 onOneBackend('Chromium downloads an archive', (start) => {
   let service: Service
   let proxy: CuttingProxy
-  let chromium: Chromium
+  let tab: Page
   let folder: string
   let path: string
   let archive: Buffer
@@ -25,10 +26,10 @@ onOneBackend('Chromium downloads an archive', (start) => {
   before(async () => {
     service = await start()
     proxy = await cuttingProxy(service.url)
-    chromium = await startChromium({ isWhole: true })
+    tab = await startWholeBrowser()
   })
   after(async () => {
-    await chromium.stop()
+    await tab.context().close()
     await proxy.close()
   })
   beforeEach(async () => {
@@ -61,16 +62,15 @@ onOneBackend('Chromium downloads an archive', (start) => {
 
   it('and continues by itself when the connection ends too early', async () => {
     proxy.cutNext(1_000_000, 'end')
-    await chromium.download(`${proxy.url}${path}`, folder)
+    expect(await (await download(tab, `${proxy.url}${path}`, folder)).failure()).to.equal(null)
     await expectResumed()
   })
 
   itLong('and continues when the user resumes it after a network error', async () => {
     proxy.cutNext(1_000_000, 'reset')
-    // After a network error, Chromium does not report the end of a download.
-    chromium.download(`${proxy.url}${path}`, folder).catch(() => {})
-    await chromium.open('chrome://downloads/')
-    await eventually(async () => expect(await chromium.evaluate(RESUME)).to.equal(true))
+    await download(tab, `${proxy.url}${path}`, folder)
+    await tab.goto('chrome://downloads/')
+    await eventually(async () => expect(await tab.evaluate(RESUME)).to.equal(true))
     await eventually(async () => expect(await readdir(folder)).to.deep.equal(['archive.zip']))
     await expectResumed()
   })

@@ -1,10 +1,11 @@
 import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import type { Page } from 'playwright-core'
 import sharp from 'sharp'
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
-import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
+import { startPage } from '../../support/peers/browser-pages.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { freePort } from '../../support/servers/free-port.ts'
 import { PROJECT, type Service, startService } from '../../support/service.ts'
@@ -23,12 +24,12 @@ const IMAGES = `(async () => {
 
 describe('long: an example of a framework, installed, built and opened in Chromium', function () {
   this.timeout(30 * 60_000)
-  let chromium: Chromium
+  let tab: Page
   let desk: Desk
   let service: Service
   let env: Record<string, string>
   before(async () => {
-    ;[chromium, desk, service] = await Promise.all([startChromium(), openDesk('.'), startService()])
+    ;[tab, desk, service] = await Promise.all([startPage(), openDesk('.'), startService()])
     const file = { name: 'chair.png', bytes: await picture({ width: 1200, height: 800 }) }
     await uploadOne(service, file, { path: 'photos' })
     env = {
@@ -36,10 +37,10 @@ describe('long: an example of a framework, installed, built and opened in Chromi
       SLUICE_URL: service.url,
       SLUICE_SECRET: service.tokens.secretClientToken,
     }
-    await chromium.resize({ width: 1000, height: 800, dpr: 1 })
+    await tab.setViewportSize({ width: 1000, height: 800 })
   })
   after(async () => {
-    await chromium.stop()
+    await tab.context().close()
     await desk.remove()
     await service.stop()
   })
@@ -75,8 +76,8 @@ describe('long: an example of a framework, installed, built and opened in Chromi
       const command = start.startsWith('npm run') ? `${start} -- --port ${port}` : start
       await desk.start(command, { cwd, env: { ...env, PORT: port, HOST: 'localhost' } })
       await eventually(() => fetch(`http://localhost:${port}`))
-      await chromium.open(`http://localhost:${port}`)
-      const shown = (await chromium.evaluate(IMAGES)) as string[]
+      await tab.goto(`http://localhost:${port}`)
+      const shown = (await tab.evaluate(IMAGES)) as string[]
       expect(shown.map((src) => new URL(src).search)).to.deep.equal(images.map(({ query }) => query))
       for (const [i, src] of shown.entries()) {
         const { width, height } = await sharp(await (await fetch(src)).arrayBuffer()).metadata()

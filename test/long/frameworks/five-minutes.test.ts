@@ -1,10 +1,11 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect } from 'chai'
+import type { Page } from 'playwright-core'
 import sharp from 'sharp'
 import { eventually, LONG_MS } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
-import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
+import { dropFiles, startPage } from '../../support/peers/browser-pages.ts'
 import { stepsOf } from '../../support/programs/how-to-page.ts'
 import { freePort } from '../../support/servers/free-port.ts'
 import { type Desk, openDesk } from './desk.ts'
@@ -25,13 +26,13 @@ const SHOWN = `(() => {
 describe('long: the guide of a framework, from an empty folder to an uploaded and resized picture', function () {
   // It takes one to three minutes, most of which npm needs.
   this.timeout(30 * 60_000)
-  let chromium: Chromium
+  let tab: Page
   let desk: Desk
   beforeEach(async () => {
-    ;[chromium, desk] = await Promise.all([startChromium(), openDesk('sluice')])
+    ;[tab, desk] = await Promise.all([startPage(), openDesk('sluice')])
   })
   afterEach(async () => {
-    await chromium.stop()
+    await tab.context().close()
     await desk.remove()
   })
 
@@ -75,18 +76,18 @@ describe('long: the guide of a framework, from an empty folder to an uploaded an
       }
       const photo = join(desk.folder, 'red chair.png')
       await writeFile(photo, await picture({ width: 1200, height: 800 }))
-      await chromium.resize({ width: 1000, height: 800, dpr: 1 })
+      await tab.setViewportSize({ width: 1000, height: 800 })
       const src = await timed('drop a picture, and see it', async () => {
-        await chromium.open(url)
+        await tab.goto(url)
         const isDefined = `Boolean(document.querySelector('sluice-uploader')?.shadowRoot)`
-        await eventually(async () => expect(await chromium.evaluate(isDefined)).to.equal(true), {
+        await eventually(async () => expect(await tab.evaluate(isDefined)).to.equal(true), {
           withinMs: LONG_MS,
         })
-        await chromium.drop('sluice-uploader', [photo])
+        await dropFiles(tab, 'sluice-uploader', [photo])
         let src = ''
         await eventually(
           async () => {
-            const shown = (await chromium.evaluate(SHOWN)) as { src: string; uploader: string }
+            const shown = (await tab.evaluate(SHOWN)) as { src: string; uploader: string }
             src = shown.src
             expect(src, shown.uploader).to.not.equal('')
           },

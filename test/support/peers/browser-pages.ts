@@ -1,6 +1,5 @@
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContextOptions, chromium, type Download, type Page } from 'playwright-core'
 import { atEnd } from '../servers/at-end.ts'
-import { HEADLESS_SHELL } from './chromium.ts'
 
 /** Chromium, for pages that a test clicks through. */
 export interface Pages {
@@ -17,8 +16,21 @@ interface Opened {
   errors: string[]
 }
 
-// Chromium's sandbox refuses root, and a container's /dev/shm is 64 MB.
-const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage']
+// Without windows and profiles: it starts, and begins a session, in a third of the CPU time.
+const HEADLESS_SHELL = '/usr/lib/chromium/chromium-headless-shell'
+// With the pages of its own. The one in the PATH is a script, and a signal to end would not reach the program.
+const WHOLE = '/usr/lib/chromium/chromium'
+const ARGS = [
+  // Its sandbox refuses root, which containers run as.
+  '--no-sandbox',
+  '--disable-gpu',
+  // A container's /dev/shm is 64 MB.
+  '--disable-dev-shm-usage',
+  '--autoplay-policy=no-user-gesture-required',
+  // A camera that each page may use.
+  '--use-fake-device-for-media-stream',
+  '--use-fake-ui-for-media-stream',
+]
 // A loaded machine needs time.
 const TIMEOUT_MS = 60_000
 // What tests listen to.
@@ -79,6 +91,48 @@ export async function startPages(): Promise<Pages> {
       await Promise.all(pages.map((page) => page.context().close()))
     },
   }
+}
+
+/** One page for a whole suite, in a session of its own. `page.context().close()` ends it. */
+export async function startPage(): Promise<Page> {
+  const context = await (await sharedBrowser()).newContext({ viewport: VIEWPORT })
+  context.setDefaultTimeout(TIMEOUT_MS)
+  return context.newPage()
+}
+
+/** The same in a Chromium of its own that has `chrome://downloads`. `page.context().close()` ends it. */
+export async function startWholeBrowser(): Promise<Page> {
+  const context = await chromium.launchPersistentContext('', { executablePath: WHOLE, args: ARGS })
+  return context.newPage()
+}
+
+/** Drags files onto the middle of the first element that matches, and drops them there. */
+export async function dropFiles(page: Page, selector: string, files: readonly string[]): Promise<void> {
+  const element = page.locator(selector).first()
+  await element.evaluate((one: { scrollIntoView(options: object): void }) =>
+    one.scrollIntoView({ block: 'center', behavior: 'instant' }),
+  )
+  const { x = 0, y = 0, width = 0, height = 0 } = (await element.boundingBox()) ?? {}
+  const session = await page.context().newCDPSession(page)
+  const event = {
+    x: x + width / 2,
+    y: y + height / 2,
+    data: { items: [], files: [...files], dragOperationsMask: 1 },
+  }
+  // As by hand, with several moves: after the first one, a page may show something else under the pointer.
+  for (const type of ['dragEnter', 'dragOver', 'dragOver', 'drop'] as const)
+    await session.send('Input.dispatchDragEvent', { type, ...event })
+  await session.detach()
+}
+
+/** Opens the URL of a file that Chromium saves into this folder, under the name that it chooses. `failure()` of the result waits for the end. */
+export async function download(page: Page, url: string, downloadPath: string): Promise<Download> {
+  const session = await page.context().newCDPSession(page)
+  await session.send('Page.setDownloadBehavior', { behavior: 'allow', downloadPath })
+  const begun = page.waitForEvent('download')
+  // The page that it should show does not come.
+  await page.goto(url).catch(() => {})
+  return begun
 }
 
 /**

@@ -2,9 +2,10 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
+import type { Page } from 'playwright-core'
 import sharp from 'sharp'
 import { sequenceIn } from '../../../../src/engines/image/sequences/tracks.ts'
-import { type Chromium, startChromium } from '../../../support/peers/chromium.ts'
+import { startPage } from '../../../support/peers/browser-pages.ts'
 import { rejection } from '../../../support/rejection.ts'
 import { everyNth, itLong, sized } from '../../../support/sized.ts'
 import { assetOf, rendered, transformed } from '../transform.ts'
@@ -50,23 +51,23 @@ const sequenceOf = async (source: Uint8Array, query: string, format = 'webp') =>
 }
 
 describe('an animation as AVIF', () => {
-  let chromium: Chromium
+  let tab: Page
   let page: Server
   before(async () => {
-    chromium = await startChromium()
+    tab = await startPage()
     // Only pages of a trusted origin have the decoder.
     page = createServer((_, res) => res.setHeader('Content-Type', 'text/html').end('<!doctype html>'))
     await once(page.listen(0, '127.0.0.1'), 'listening')
-    await chromium.open(`http://127.0.0.1:${(page.address() as AddressInfo).port}/`)
+    await tab.goto(`http://127.0.0.1:${(page.address() as AddressInfo).port}/`)
   })
   after(async () => {
-    await chromium.stop()
+    await tab.context().close()
     page.close()
   })
 
   /** What a browser decodes: times in milliseconds, and the first pixel of each frame. */
   const decoded = (bytes: Buffer) =>
-    chromium.evaluate(`(async () => {
+    tab.evaluate(`(async () => {
       const data = Uint8Array.from(atob('${bytes.toString('base64')}'), (c) => c.charCodeAt(0))
       const decoder = new ImageDecoder({ data, type: 'image/avif' })
       await decoder.tracks.ready
