@@ -18,8 +18,6 @@ interface Opened {
 
 // Without windows and profiles: it starts, and begins a session, in a third of the CPU time.
 const HEADLESS_SHELL = '/usr/lib/chromium/chromium-headless-shell'
-// With the pages of its own. The one in the PATH is a script, and a signal to end would not reach the program.
-const WHOLE = '/usr/lib/chromium/chromium'
 const ARGS = [
   // Its sandbox refuses root, which containers run as.
   '--no-sandbox',
@@ -97,12 +95,6 @@ export async function startPages(): Promise<Pages> {
 export async function startPage(): Promise<Page> {
   const context = await (await sharedBrowser()).newContext({ viewport: VIEWPORT })
   context.setDefaultTimeout(TIMEOUT_MS)
-  return context.newPage()
-}
-
-/** The same in a Chromium of its own that has `chrome://downloads`. `page.context().close()` ends it. */
-export async function startWholeBrowser(): Promise<Page> {
-  const context = await chromium.launchPersistentContext('', { executablePath: WHOLE, args: ARGS })
   return context.newPage()
 }
 
