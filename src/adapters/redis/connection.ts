@@ -1,7 +1,7 @@
 import { Redis, type RedisOptions } from 'ioredis'
 import type { Log } from '../../core/log.ts'
-import { parseRedisUrl, REDIS_URL_FORMS } from '../../core/net/redis-url.ts'
 import { type Problem, unavailable } from '../../core/problem.ts'
+import { type RedisAddress, redisOptions, timeLimits } from './address.ts'
 import { ClusterRedisConnector, type ClusterSlot } from './cluster-connector.ts'
 import { RedisConnector } from './connector.ts'
 import type { QueryOptions } from './queries.ts'
@@ -9,7 +9,7 @@ import { SentinelRedisConnector } from './sentinel-connector.ts'
 
 /**
  * One connection to Redis, which reconnects by itself. Commands are not queued while it is down: a command fails at once.
- * A command without a response fails after {@link RESPONSE_MS}, or the `timeout` of the URL. Redis may still execute it later, when it was only slow.
+ * A command without a response fails after 1.5 s, or the `timeout` of the URL. Redis may still execute it later, when it was only slow.
  * So each of our commands must be safe to execute late.
  */
 export interface RedisConnection {
@@ -27,19 +27,6 @@ export interface RedisConnection {
   close(): Promise<void>
 }
 
-/** The address of Redis, and the verification of its certificate. */
-export interface RedisAddress {
-  /** As {@link parseRedisUrl} accepts it. */
-  url: string
-  /** The certificate authority of the server, in PEM. Default: those of the system. */
-  ca?: string
-  /** Whether the certificate is verified. Default: true. */
-  verify?: boolean
-}
-
-// A healthy Redis responds within a millisecond. A blocked event loop or a fork may take a few hundred. After this time,
-// the connection counts as dead and is opened again.
-const RESPONSE_MS = 1500
 const READY_MS = 500
 const RETRY_MAX_MS = 1000
 
@@ -79,39 +66,6 @@ export function queryOptions(address: RedisAddress): QueryOptions {
     ...(password ? { password } : {}),
     ...(tls ? { tls } : {}),
   }
-}
-
-/** Converts an address to ioredis options. @throws Error without the URL, which may contain a password */
-export function redisOptions({ url, ca, verify = true }: RedisAddress): RedisOptions {
-  const parsed = parseRedisUrl(url)
-  if (!parsed) throw new Error(`expected ${REDIS_URL_FORMS}`)
-  const { nodes, masterName, isTls, username, password, sentinelPassword, database, responseMs } = parsed
-  const tls = { rejectUnauthorized: verify, ...(ca === undefined ? {} : { ca }) }
-  const common = {
-    db: database,
-    ...(username ? { username } : {}),
-    ...(password ? { password } : {}),
-    ...(isTls ? { tls } : {}),
-  }
-  if (masterName === undefined) return { ...common, ...nodes[0] }
-  return {
-    ...common,
-    sentinels: [...nodes],
-    name: masterName,
-    ...(sentinelPassword ? { sentinelPassword } : {}),
-    ...(isTls ? { sentinelTLS: tls, enableTLSForSentinelMode: true } : {}),
-    sentinelCommandTimeout: responseMs ?? RESPONSE_MS,
-  }
-}
-
-function timeLimits({ url }: RedisAddress) {
-  const { responseMs = RESPONSE_MS } = parseRedisUrl(url) ?? {}
-  return {
-    connectTimeout: responseMs,
-    commandTimeout: responseMs,
-    // Closes the connection, not only the command, so that the next commands do not wait as long.
-    socketTimeout: responseMs,
-  } satisfies RedisOptions
 }
 
 const BEHAVIOUR = {

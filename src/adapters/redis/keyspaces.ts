@@ -2,8 +2,9 @@ import slotOf from 'cluster-key-slot'
 import { PARTITIONS } from '../../core/files/partition.ts'
 import type { Log } from '../../core/log.ts'
 import { parseRedisUrl, type RedisNode } from '../../core/net/redis-url.ts'
+import type { RedisAddress } from './address.ts'
 import { clusterView } from './cluster-view.ts'
-import { connectRedis, queryOptions, type RedisAddress, type RedisConnection } from './connection.ts'
+import { connectRedis, queryOptions, type RedisConnection } from './connection.ts'
 
 /** Keys that one script may use: those of one slot of a Redis Cluster, or of a single Redis. */
 export interface RedisKeyspace {

@@ -1,12 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { expect } from 'chai'
-import {
-  connectRedis,
-  type RedisConnection,
-  redisOptions,
-  warnings,
-} from '../../../src/adapters/redis/connection.ts'
+import { redisOptions } from '../../../src/adapters/redis/address.ts'
+import { connectRedis, type RedisConnection, warnings } from '../../../src/adapters/redis/connection.ts'
 import type { Problem } from '../../../src/core/problem.ts'
 import { eventually } from '../../support/eventually.ts'
 import { inTime } from '../../support/promised.ts'
