@@ -17,10 +17,7 @@ export function urlInvalid(reason: string): Problem {
 
 /** 403: the file is delivered only by signed URLs, and with signed cookies. */
 export function needsSignature(): Problem {
-  return refusal(
-    'url_unsigned',
-    'This file needs a signed URL, or a signed cookie of its folder that has not expired.',
-  )
+  return refusal('url_unsigned', 'This file needs a signed URL, or a signed cookie of its folder.')
 }
 
 function refusal(code: string, detail: string): Problem {

@@ -66,7 +66,10 @@ export async function prepared(
     case 'setFolderCookie': {
       const { urlKey } = await service.app.clients.addUrlKey(clientId)
       const until = Math.floor(Date.now() / 1000) + 3600
-      const value = signFolder({ token: service.tokens.clientToken, folder: 'gallery', until }, urlKey)
+      const value = signFolder(
+        { token: service.app.clients.withId(clientId).token, folder: 'gallery', until },
+        urlKey,
+      )
       return { [EXAMPLE.folderCookie]: value }
     }
     case 'signUrl':
