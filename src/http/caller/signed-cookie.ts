@@ -55,6 +55,8 @@ export function isOpenedByCookie(
     if (found === undefined || found === 'expired') continue
     const { until = Number.POSITIVE_INFINITY } = stateOf(req).opened ?? {}
     // A second cookie opens the file of an alias.
+    // A browser with the picture of an <img> in its cache must request it again for a script: see `permitCredentials`.
+    req.res?.vary('Origin')
     stateOf(req).opened = { until: Math.min(until, 1000 * found.until) }
     return true
   }

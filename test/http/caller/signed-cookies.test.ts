@@ -3,6 +3,7 @@ import { signFolderCookie } from '../../../client/index.ts'
 import { signFolder } from '../../../src/core/signing/signed-folder.ts'
 import { signUrl, type UrlKey } from '../../../src/core/signing/signed-url.ts'
 import { onOneBackend } from '../../support/backends.ts'
+import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
 import { ask } from '../../support/requests/ask.ts'
 import { type Caller, newClient, uploadOne, type WireRecord } from '../../support/requests/client.ts'
@@ -202,10 +203,11 @@ onOneBackend('signed cookies of folders', (start) => {
     }
     const credentialed = [APP, 'true', 'Origin']
     const anyPage = ['*', undefined, '']
+    const elsewhere = ['*', undefined, 'Origin']
     expect(await cors(plain(file), { Origin: APP, Cookie: cookie })).to.deep.equal(credentialed)
     expect(await cors(plain(file), { Origin: APP })).to.deep.equal(credentialed)
     expect(await cors(plain(file), { Origin: APP }, 'OPTIONS')).to.deep.equal(credentialed)
-    expect(await cors(plain(file), { Origin: OTHER, Cookie: cookie })).to.deep.equal(anyPage)
+    expect(await cors(plain(file), { Origin: OTHER, Cookie: cookie })).to.deep.equal(elsewhere)
     expect(await cors(plain(file), { Origin: OTHER }, 'OPTIONS')).to.deep.equal(anyPage)
     // A public file, also when it is in the cache in memory: the response of one page is not that of another.
     for (let i = 0; i < 2; i += 1) {
@@ -215,6 +217,21 @@ onOneBackend('signed cookies of folders', (start) => {
     }
     const { headers } = await get(plain(shared), { Origin: APP, Cookie: cookie })
     expect(headers['cache-control']).to.match(/^private/)
+  })
+
+  it('never appear in the log', async () => {
+    const { link, value } = await signFolderCookie({
+      token: client.tokens.clientToken,
+      key,
+      folder: 'galleries/a',
+      expiresIn: 600,
+    })
+    const [, , mac = ''] = value.split('.')
+    for (const target of [link, `${link}/x`, link.replace('/v1/cookie', '/v1/cookies'), plain(file)])
+      await get(target, { Cookie: `sluice_folder=${value}` })
+    const logged = () => JSON.stringify(service.log.lines)
+    await eventually(() => expect(logged()).to.include('/v1/cookies/'))
+    expect(logged()).not.to.include(mac)
   })
 
   it('are set by a link, and never by a changed or expired one', async () => {
