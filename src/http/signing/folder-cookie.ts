@@ -58,7 +58,7 @@ export const setFolderCookie: ServedEndpoint<Services> = {
       const found = readSignedFolder(value, { token, findKey, now: Date.now() })
       if (found === 'expired')
         throw refusal('link_expired', 'The cookie of this link has expired. Request a new one.')
-      if (found === undefined || found.folder === '')
+      if (found === undefined)
         throw refusal('link_invalid', 'Invalid cookie in this link: it was changed, or its key was revoked.')
       setCookie(res, { token, value, ...found }, baseUrl)
       return {}

@@ -49,6 +49,14 @@ describe('the value of a signed cookie', () => {
       ),
     ))
 
+  it('is invalid in another spelling, and without a folder', () => {
+    const value = signFolder({ token: TOKEN, folder: 'a', until: NOW + 600 }, KEY)
+    expect(value).to.match(/\.YQ$/)
+    for (const other of ['YR', 'YQ=', 'YQ\n', ' YQ'])
+      expect(read(value.replace(/YQ$/, other))).to.equal(undefined)
+    expect(read(signFolder({ token: TOKEN, folder: '', until: NOW + 600 }, KEY))).to.equal(undefined)
+  })
+
   it('is invalid for a longer time than a week and an hour, for clocks that differ', () => {
     const lasting = (seconds: number) =>
       read(signFolder({ token: TOKEN, folder: 'a', until: NOW + seconds }, KEY))
