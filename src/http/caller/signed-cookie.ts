@@ -52,10 +52,10 @@ export function isOpenedByCookie(
   for (const value of cookieValues(req)) {
     const found = readSignedFolder(value, { token: client.token, findKey, now: Date.now(), isNeeded })
     if (found === undefined || found === 'expired') continue
-    const { until = Number.POSITIVE_INFINITY } = stateOf(req).opened ?? {}
-    // A second cookie opens the file of an alias.
-    // A browser with the picture of an <img> in its cache must request it again for a script: see `permitCredentials`.
+    // A browser that has the response to an <img> in its cache must request it again for a script: see `permitCredentials`.
     req.res?.vary('Origin')
+    // One cookie may have opened the name of an alias, and this one opens its file.
+    const { until = Number.POSITIVE_INFINITY } = stateOf(req).opened ?? {}
     stateOf(req).opened = { until: Math.min(until, 1000 * found.until) }
     return true
   }

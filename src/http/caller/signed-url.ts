@@ -65,8 +65,8 @@ export function admitUrl(
 }
 
 /**
- * Checks that the URL is signed, or that a signed cookie opens the file, if the file needs it. For a file that another path than that of the URL names, such as the file
- * of an alias.
+ * Checks that the URL is signed, or that a signed cookie opens the file, if the file needs it. For a file that another path than that
+ * of the URL names, such as the file of an alias.
  *
  * @param file.path the key of the file, or its path
  * @throws Problem 403

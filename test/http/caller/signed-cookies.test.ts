@@ -76,6 +76,7 @@ onOneBackend('signed cookies of folders', (start) => {
       plain(await stored('galleries/ab')),
       plain(await stored('galleries')),
       plain(await stored('galleries/A')),
+      `/v1/image/foreign/${client.tokens.clientToken}/galleries/a/a.png`,
       plain(file).replace('galleries/a/', 'galleries/b/../a/'),
       plain(file).replace('galleries/a/', 'galleries/a/../ab/'),
       plain(file).replace('galleries/a/', 'galleries/a%2F..%2Fab/'),
