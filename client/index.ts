@@ -1,5 +1,6 @@
 export type { Audit, AuditListOptions } from './access/audit.ts'
 export type { Clients } from './access/clients.ts'
+export { type FolderCookie, type FolderCookieOptions, signFolderCookie } from './access/folder-cookie.ts'
 export type { LinkOptions, Links } from './access/links.ts'
 export type { Members } from './access/members.ts'
 export type { Presets } from './access/presets.ts'

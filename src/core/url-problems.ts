@@ -15,9 +15,9 @@ export function urlInvalid(reason: string): Problem {
   return refusal('url_invalid', `Invalid signature: the URL was changed, or ${reason}.`)
 }
 
-/** 403: the file is delivered only by signed URLs. */
+/** 403: the file is delivered only by signed URLs, and with signed cookies. */
 export function needsSignature(): Problem {
-  return refusal('url_unsigned', 'This file needs a signed URL.')
+  return refusal('url_unsigned', 'This file needs a signed URL, or a signed cookie of its folder.')
 }
 
 function refusal(code: string, detail: string): Problem {

@@ -38,6 +38,12 @@ export interface RequestState {
   addAuditEntry?: () => void
   /** Absent when the URL is not signed. */
   signature?: UrlSignature
+  /** Present when a signed cookie opens the file. `until`: its expiry, in milliseconds since 1970, exclusive. */
+  opened?: { until: number }
+  /** The origin of the page that sends the request, if the operator lists it. */
+  listedOrigin?: string
+  /** Set when the headers of the response permit this page to send cookies, and no other page. */
+  isCredentialed?: true
   /** Set when the response may be added to the hot cache. */
   hot?: HotName & { state: HotState }
   /** The `code` of the problem in the response; absent for a response without a problem. */
@@ -47,6 +53,15 @@ export interface RequestState {
 }
 
 const STATE = Symbol('request state')
+
+/**
+ * Present when the response is only for the caller, so that no shared cache may store it. `until`: when the right to read it expires, in
+ * milliseconds since 1970, exclusive; absent: never.
+ */
+export function callerOnly(req: IncomingMessage): { until?: number } | undefined {
+  const { signature, opened, isCredentialed } = stateOf(req)
+  return signature ?? opened ?? (isCredentialed ? {} : undefined)
+}
 
 /** The state of a request. It is created at the first call and lives as long as the request. */
 export function stateOf(req: IncomingMessage & { [STATE]?: RequestState }): RequestState {

@@ -4,6 +4,7 @@ import { createCaching } from './caching/caching.ts'
 import { allowedAddresses } from './caller/allowed-addresses.ts'
 import { crossOrigin } from './caller/cross-origin.ts'
 import { operatorOnly } from './caller/operator.ts'
+import { noteOrigin } from './caller/page-origin.ts'
 import { drainAfterResponse } from './connection/drain.ts'
 import { limitPipelining, serializePipelined } from './connection/pipelining.ts'
 import { inPortions } from './connection/portions.ts'
@@ -83,6 +84,7 @@ export function createHttp(options: HttpOptions): RequestListener {
     rejectUnknownExpect,
     refuseWorkerScripts,
     requireChunked,
+    ...(options.corsOrigins.length > 0 ? [noteOrigin(options.corsOrigins)] : []),
   )
   const deliver = routesOf(DELIVERIES, services)
   const respondProblem = problemHandler(options.log)

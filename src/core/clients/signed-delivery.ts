@@ -15,7 +15,12 @@ export function usesSignedUrls({ signedUrls, privateFolders }: ClientRules = {})
 export function needsSignedUrl({ rules = {} }: Pick<Client, 'rules'>, path: string): boolean {
   if (rules.signedUrls === true) return true
   if (rules.privateFolders === undefined) return false
-  return isInPrivateFolder(rules, path) || SHOWS_PRIVATE_FILE.test(path)
+  return isInPrivateFolder(rules, path) || showsPrivateFile(path)
+}
+
+/** Whether a path is that of a derivative that shows a file of a private folder, such as a watermark. */
+export function showsPrivateFile(path: string): boolean {
+  return SHOWS_PRIVATE_FILE.test(path)
 }
 
 /**

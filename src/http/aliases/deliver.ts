@@ -1,13 +1,11 @@
 import { parseAliasName } from '../../core/aliases/name.ts'
-import { needsSignedUrl } from '../../core/clients/signed-delivery.ts'
 import type { ObjectKey } from '../../core/files/object-key.ts'
 import { Problem } from '../../core/problem.ts'
-import { needsSignature } from '../../core/url-problems.ts'
 import { aliasTargetMissing } from '../../service/aliases/alias-problems.ts'
 import type { Aliases } from '../../service/aliases/aliases.ts'
 import type { Redirects } from '../../service/moves/redirects.ts'
 import { callerByToken } from '../caller/caller.ts'
-import { isSigned } from '../caller/signed-url.ts'
+import { isAliasWithin } from '../caller/signed-cookie.ts'
 import { corsPublicRead } from '../delivery/cors.ts'
 import { deliveryParameters } from '../delivery/parameters.ts'
 import {
@@ -44,7 +42,7 @@ export const deliverAlias: ServedEndpoint<Services> = {
   id: 'get{Group}ByAlias',
   tag: 'Delivery',
   summary: 'Deliver {file} by the name of an alias, transformed by the parameters',
-  access: 'signature',
+  access: 'signature or cookie',
   responses: STORED_FILE,
   problems: [
     ...SIGNATURE_PROBLEMS,
@@ -69,12 +67,11 @@ export const deliverAlias: ServedEndpoint<Services> = {
     const send = storedFiles(services)
     return async (req, res) => {
       const group = groupOf(req)
-      const { client, path: name, query } = callerByToken(req, clients)
+      const { client, path: name, query } = callerByToken(req, clients, isAliasWithin)
       const { key, setAt } = await aliases.target({ client, name: parseAliasName(name, 'path'), group })
       const replaceable = { since: setAt }
       const deliver = async (path: ObjectKey) => {
-        // The name of an alias may be public, although its file is in a private folder.
-        if (!isSigned(req) && needsSignedUrl(client, path)) throw needsSignature()
+        // The name may be public, although the file is in a private folder: `send` checks that too.
         await send(req, res, { client, group, query, findPath: async () => path, replaceable })
       }
       try {

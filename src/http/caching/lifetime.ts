@@ -26,16 +26,16 @@ export const REPLACEABLE: Lifetime = { maxAgeSeconds: 60, staleSeconds: 60 }
 /** For a response in place of the requested one, which may be available soon: a limit was raised, or the load is over. */
 export const PASSING: Lifetime = { maxAgeSeconds: 60 }
 
-/** `Cache-Control` for a URL with this signature, or without one. @see RFC 9111 section 5.2.2, RFC 5861 */
+/** `Cache-Control` of a response that is only for the caller, by a signature, or for everyone. @see RFC 9111 section 5.2.2, RFC 5861 */
 export function cacheControlOf(
-  signature: { until?: number } | undefined,
+  own: { until?: number } | undefined,
   { maxAgeSeconds, cdnSeconds, cdnHeader = 's-maxage', staleSeconds, staleIfErrorSeconds }: Lifetime,
 ): string {
-  if (!signature) {
+  if (!own) {
     const shared = cdnHeader === 's-maxage' ? directive('s-maxage', cdnSeconds) : ''
     return `public, max-age=${maxAgeSeconds}${shared}${staleOf({ staleSeconds, staleIfErrorSeconds })}`
   }
-  const { until = Number.POSITIVE_INFINITY } = signature
+  const { until = Number.POSITIVE_INFINITY } = own
   const left = Math.max(0, Math.floor((until - Date.now()) / 1000))
   const maxAge = Math.min(maxAgeSeconds, MAX_AGE_SECONDS, left)
   const within = (seconds = 0) => Math.min(seconds, MAX_AGE_SECONDS - maxAge, left - maxAge) || undefined

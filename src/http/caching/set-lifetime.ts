@@ -1,16 +1,16 @@
 import type { Request, Response } from 'express'
-import { stateOf } from '../request-state.ts'
+import { callerOnly } from '../request-state.ts'
 import { TAG_HEADERS } from './caching.ts'
 import { cacheControlOf, cdnControlOf, type Lifetime } from './lifetime.ts'
 
 /**
- * Sets `Cache-Control`, and the header for CDNs. The response to a signed URL is only for the caller, until the URL expires: the
- * signature is not verified by caches.
+ * Sets `Cache-Control`, and the header for CDNs. The response to a signed URL or cookie is only for the caller, until it expires:
+ * caches do not verify signatures.
  */
 export function setLifetime(req: Request, res: Response, lifetime: Lifetime): void {
-  const { signature } = stateOf(req)
-  res.setHeader('Cache-Control', cacheControlOf(signature, lifetime))
-  const forCdn = signature ? undefined : cdnControlOf(lifetime)
+  const own = callerOnly(req)
+  res.setHeader('Cache-Control', cacheControlOf(own, lifetime))
+  const forCdn = own ? undefined : cdnControlOf(lifetime)
   removeCdnLifetime(res)
   if (forCdn) res.setHeader(...forCdn)
 }

@@ -9,6 +9,7 @@ import type { Clients } from '../../service/clients/clients.ts'
 import type { MemberSession } from '../../service/members/sessions.ts'
 import { notSignedIn, roleForbids } from '../console/console-session.ts'
 import { stateOf } from '../request-state.ts'
+import type { IsPathWithin } from './signed-cookie.ts'
 import { type AdmittedUrl, admitUrl } from './signed-url.ts'
 
 /**
@@ -52,10 +53,11 @@ export interface ClientUrl extends AdmittedUrl {
  * The client whose public token is in a delivery URL, and what the URL requests. The signature of the URL is verified. From
  * then on, the log line of the request names the client.
  *
+ * @param isPathWithin for a route of files in folders, which signed cookies open
  * @throws Problem 403 for a signature that is required but missing, or that is invalid; 404 for an unknown token
  */
-export function callerByToken(req: Request, clients: Clients): ClientUrl {
+export function callerByToken(req: Request, clients: Clients, isPathWithin?: IsPathWithin): ClientUrl {
   const client = clients.ofToken(String(req.params.token))
   stateOf(req).clientId = client.id
-  return { client, ...admitUrl(req, client, clients) }
+  return { client, ...admitUrl(req, { client, clients, isPathWithin }) }
 }

@@ -17,7 +17,7 @@ const MAX_AGE_SECONDS = 7200
 /**
  * Permits pages of these origins to send requests with a secret and to read the responses. There is no header that
  * permits cookies, since Sluice reads the secret from `Authorization` only. Without origins, every request passes
- * unchanged.
+ * unchanged. Deliveries have CORS headers of their own, see `permitRead`.
  *
  * @param origins as browsers send them: scheme, host and port, in lower case
  * @param endpoints all endpoints of the service

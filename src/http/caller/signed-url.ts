@@ -3,6 +3,7 @@ import type { Client } from '../../core/clients/client.ts'
 import { needsSignedUrl } from '../../core/clients/signed-delivery.ts'
 import type { CompatUrl } from '../../core/compat/compat-url.ts'
 import { parseTarget } from '../../core/net/query.ts'
+import type { Problem } from '../../core/problem.ts'
 import { bundleFolder, signedAddress } from '../../core/signing/signed-address.ts'
 import {
   type FindUrlKey,
@@ -15,6 +16,8 @@ import { needsSignature, urlExpired, urlInvalid } from '../../core/url-problems.
 import type { Clients } from '../../service/clients/clients.ts'
 import { namedPairs, type QueryPairs, wildcardSegments } from '../request.ts'
 import { stateOf } from '../request-state.ts'
+import { permitCredentials } from './page-origin.ts'
+import { type IsPathWithin, isFileWithin, isOpenedByCookie, type OpenedPath } from './signed-cookie.ts'
 
 /** What a delivery URL requests, without its signature. */
 export interface AdmittedUrl {
@@ -26,11 +29,19 @@ export interface AdmittedUrl {
 
 /**
  * Verifies the signature of a delivery URL. The client's rules require it for all files or for some folders. Where it is
- * optional, a signature that is present has to be valid.
+ * optional, a signature that is present has to be valid. Without a signature, a signed cookie may open the file.
  *
+ * @param caller.isPathWithin absent: no cookie opens what this route delivers
  * @throws Problem 403
  */
-export function admitUrl(req: Request, client: Client, clients: Clients): AdmittedUrl {
+export function admitUrl(
+  req: Request,
+  {
+    client,
+    clients,
+    isPathWithin,
+  }: { client: Client; clients: Clients; isPathWithin?: IsPathWithin | undefined },
+): AdmittedUrl {
   const target = parseTarget(req.originalUrl)
   const segments = wildcardSegments(req)
   const unsigned = { path: segments.join('/'), query: namedPairs(target.pairs) }
@@ -42,7 +53,11 @@ export function admitUrl(req: Request, client: Client, clients: Clients): Admitt
   const { url, pairs } = isFolderSegment(first)
     ? { url: readFolder(first, path, keys), pairs: target.pairs }
     : readSignedUrl(target, keys)
-  if (url.state === 'unsigned' && !isRequired) return unsigned
+  if (url.state === 'unsigned') {
+    if (!isRequired) return unsigned
+    if (isPathWithin && isOpenedByCookie(req, { client, clients, path, isPathWithin })) return unsigned
+    throw refuseUnsigned(req)
+  }
   if (url.state !== 'signed') throw REFUSALS[url.state]()
   const { version, until } = url
   stateOf(req).signature = until === undefined ? { version } : { version, until }
@@ -50,14 +65,21 @@ export function admitUrl(req: Request, client: Client, clients: Clients): Admitt
 }
 
 /**
- * Checks that the URL is signed, if the file needs it. For a file that another path than that of the URL names, such as the file
- * of an alias.
+ * Checks that the URL is signed, or that a signed cookie opens the file, if the file needs it. For a file that another path than that
+ * of the URL names, such as the file of an alias.
  *
- * @param path the key of the file, or its path
+ * @param file.path the key of the file, or its path
  * @throws Problem 403
  */
-export function checkSigned(req: Request, client: Client, path: string): void {
-  if (!isSigned(req) && needsSignedUrl(client, path)) throw REFUSALS.unsigned()
+export function checkSigned(req: Request, file: OpenedPath): void {
+  if (isSigned(req) || !needsSignedUrl(file.client, file.path)) return
+  if (!isOpenedByCookie(req, { ...file, isPathWithin: isFileWithin })) throw refuseUnsigned(req)
+}
+
+/** The problem of a file that is not opened. A page that sends cookies may read it. */
+function refuseUnsigned(req: Request): Problem {
+  if (req.res) permitCredentials(req, req.res)
+  return needsSignature()
 }
 
 /**
@@ -78,7 +100,7 @@ export function admitCompatUrl(
   }: { client: Client; clients: Clients; names: readonly string[] } & Pick<CompatUrl, 'isSigned' | 'until'>,
 ): void {
   if (!isSigned) {
-    if (['', ...names].some((name) => needsSignedUrl(client, name))) throw REFUSALS.unsigned()
+    if (['', ...names].some((name) => needsSignedUrl(client, name))) throw needsSignature()
     return
   }
   const version = clients.urlKeys.newest(client)?.version
@@ -112,7 +134,6 @@ export function signedLike(req: Request, url: string, client: Client, clients: C
 }
 
 const REFUSALS = {
-  unsigned: needsSignature,
   invalid: () => urlInvalid('its key was revoked'),
   expired: urlExpired,
 }

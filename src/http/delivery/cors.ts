@@ -1,4 +1,5 @@
 import type { RequestHandler } from 'express'
+import { permitRead } from '../caller/page-origin.ts'
 import { preflight } from '../caller/preflight.ts'
 
 const METHODS = 'GET, HEAD, OPTIONS'
@@ -9,9 +10,9 @@ const answerPreflight = preflight({
   allow: METHODS,
 })
 
-/** Permits pages of any origin to display and read the response. */
+/** Permits pages of any origin to display and read the response, and those of listed origins to send signed cookies. */
 export const corsPublicRead: RequestHandler = (req, res, next) => {
-  res.setHeader('Access-Control-Allow-Origin', '*')
+  permitRead(req, res)
   res.setHeader('Cross-Origin-Resource-Policy', 'cross-origin')
   res.setHeader('X-Content-Type-Options', 'nosniff')
   res.setHeader(

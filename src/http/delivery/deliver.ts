@@ -9,6 +9,7 @@ import { truncate } from '../../core/text/truncate.ts'
 import type { Redirects } from '../../service/moves/redirects.ts'
 import { callerByToken } from '../caller/caller.ts'
 import { anonymousCallerOf } from '../caller/client-ip.ts'
+import { isFileWithin } from '../caller/signed-cookie.ts'
 import { EXAMPLE, EXAMPLE_NAMES, fileExamples, IMAGE_EXAMPLES } from '../documents/examples.ts'
 import type { ServedEndpoint } from '../endpoint/endpoint.ts'
 import type { HotCacheWriter } from '../hot/cache-writer.ts'
@@ -51,7 +52,7 @@ const deliverFile: ServedEndpoint<Services> = {
   id: 'get{Group}',
   tag: 'Delivery',
   summary: 'Deliver {file}, transformed by the parameters',
-  access: 'signature',
+  access: 'signature or cookie',
   responses: { ...STORED_FILE, ...MOVED },
   problems: DELIVERED_PROBLEMS,
   byGroup: (group, parameters) => ({
@@ -65,7 +66,7 @@ const deliverFile: ServedEndpoint<Services> = {
     const send = storedFiles(services)
     return createOrRedirect(services)(async (req, res) => {
       const group = groupOf(req)
-      const { client, path, query } = callerByToken(req, clients)
+      const { client, path, query } = callerByToken(req, clients, isFileWithin)
       await send(req, res, { client, group, query, findPath: async () => path, cacheWriter })
     })
   },
@@ -77,7 +78,7 @@ const deliverObject: ServedEndpoint<Services> = {
   id: 'getObject',
   tag: 'Delivery',
   summary: 'Deliver an object of the bucket, unchanged',
-  access: 'signature',
+  access: 'signature or cookie',
   parameters: [DOWNLOAD, ...SIGNATURE, ...CONDITIONS],
   responses: { ...SENT_FILE, ...REDIRECTED, ...MOVED },
   problems: [
@@ -101,7 +102,7 @@ const deliverObject: ServedEndpoint<Services> = {
     const { clients, deliveries, caching, fullContentRange, readers, sendElsewhere, cacheWriter } = services
     const { baseUrl, ignoredParams } = services
     return createOrRedirect(services)(async (req, res) => {
-      const { client, path, query } = callerByToken(req, clients)
+      const { client, path, query } = callerByToken(req, clients, isFileWithin)
       const signal = clientGone(res)
       const delivery = await deliveries.object({
         client,

@@ -12,6 +12,7 @@ import { PASSING } from '../caching/lifetime.ts'
 import { callerByToken } from '../caller/caller.ts'
 import { anonymousCallerOf } from '../caller/client-ip.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
+import { isFileWithin } from '../caller/signed-cookie.ts'
 import { ANY_FILE } from '../documents/contents.ts'
 import { EXAMPLE } from '../documents/examples.ts'
 import { flagParameter } from '../documents/parameters.ts'
@@ -50,7 +51,7 @@ export const getInformation: ServedEndpoint<Services> = {
   id: 'getFileInformation',
   tag: 'Delivery',
   summary: 'Get information about an original',
-  access: 'signature',
+  access: 'signature or cookie',
   parameters: [flagParameter('location', 'Adds the GPS position of a photo.'), ...SIGNATURE, ...CONDITIONS],
   responses: {
     200: {
@@ -117,7 +118,7 @@ export const getInformation: ServedEndpoint<Services> = {
     const { clients, informations, limits, caching, ignoredParams, readers } = services
     return createOrRedirect(services)(async (req, res) => {
       const group = groupOf(req)
-      const { client, path, query } = callerByToken(req, clients)
+      const { client, path, query } = callerByToken(req, clients, isFileWithin)
       const withLocation = wantsLocation(limitedPairs(query), ignoredParams)
       const signal = clientGone(res)
       const found = await informations.ofPath({

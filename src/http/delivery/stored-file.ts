@@ -66,7 +66,7 @@ export function storedFiles({
     const waitMs = 1000 * waitSeconds(wait)
     const signal = clientGone(res)
     const path = await findPath(signal)
-    checkSigned(req, client, path)
+    checkSigned(req, { client, clients, path })
     const delivering = deliveries.deliver({
       client,
       caller: anonymousCallerOf(req),

@@ -10,7 +10,7 @@ export type Tag = 'Uploads' | 'Delivery' | 'Files' | 'Links' | 'Clients' | 'Memb
 
 /**
  * What a request has to prove: the secret of a client; a session of the operator, or one of these two; the token of the metrics; a signature, if the
- * client requires signed URLs; the link in its path; the cookie of a session of the console; or nothing.
+ * client requires signed URLs, or in its place a signed cookie; the link in its path; the cookie of a session of the console; or nothing.
  */
 export type DocumentedAccess =
   | 'secret'
@@ -18,6 +18,7 @@ export type DocumentedAccess =
   | 'operator or secret'
   | 'metrics'
   | 'signature'
+  | 'signature or cookie'
   | 'link'
   | 'session'
   | 'public'

@@ -22,6 +22,8 @@ export const EXAMPLE = {
   directId: '6tRmWq2ZbYkXvJ9sHdPn4c',
   /** A signed upload link. */
   linkId: '5bX2mT8',
+  /** The value of a signed cookie. */
+  folderCookie: '1.1796040000.c2lnbmF0dXJlLW9mLXRoaXMtZXhhbXBsZS1jb29raWU.Z2FsbGVyeQ',
   /** A link to an archive. */
   archiveLinkId: '4nWq8LzKc2RtYbXp6sVd1J',
   /** A derivative of a stored video. */

@@ -54,7 +54,11 @@ export const HEADERS = {
   'Retry-After': { description: 'Seconds after which to retry.', schema: integer, isOptional: optional },
   Allow: { description: 'Supported methods.', schema: text },
   'WWW-Authenticate': { description: 'The required authentication.', schema: text, isOptional: optional },
-  'Set-Cookie': { description: 'The cookie of the session.', schema: text, isOptional: optional },
+  'Set-Cookie': {
+    description: 'The cookie of the session, or the signed cookie of a folder.',
+    schema: text,
+    isOptional: optional,
+  },
   'Tus-Resumable': { description: 'Version of the tus protocol.', schema: text },
   'Tus-Version': { description: 'Supported versions of tus.', schema: text },
   'Tus-Extension': { description: 'Supported extensions of tus.', schema: text },

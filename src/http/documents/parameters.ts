@@ -20,6 +20,7 @@ export const PATH_PARAMETERS: Readonly<Record<string, Parameter>> = {
   id: path('id', 'ID.'),
   archiveName: path('archiveName', 'Name of the archive.'),
   signature: path('signature', 'Signature of the link.'),
+  value: path('value', 'Value of the signed cookie.'),
   folder: path('folder', 'Folder of the file, `_` for no folder.'),
   version: path('version', 'Version of the key.', { type: 'integer', minimum: 1 }),
   secretId: path('secretId', 'ID of the scoped secret.'),

@@ -1,8 +1,7 @@
 import type { Request, Response } from 'express'
 import type { Asset } from '../../core/bytes/asset.ts'
 import { removeCdnLifetime, setLifetime } from '../caching/set-lifetime.ts'
-import { isSigned } from '../caller/signed-url.ts'
-import { stateOf } from '../request-state.ts'
+import { callerOnly, stateOf } from '../request-state.ts'
 import type { SentFile } from './sent-file.ts'
 
 /** Which files callers are redirected to the bucket for. */
@@ -49,11 +48,13 @@ export async function redirectToBucket(
   // The caller has the ETag or date of this service, which the bucket does not know, and the rest of the file suffices. After
   // an earlier redirect it has the ETag of the bucket: that makes `ranges` absent, and the bucket decides.
   if (headers['if-range'] !== undefined && ranges) return false
+  // The CORS headers of the bucket may not permit cookies.
+  if (stateOf(req).isCredentialed) return false
   // A bucket sends no digest.
   if (headers['want-repr-digest'] !== undefined) return false
   const created = asset.urlFor?.({
-    until: stateOf(req).signature?.until,
-    mayBePublic: !isSigned(req),
+    until: callerOnly(req)?.until,
+    mayBePublic: callerOnly(req) === undefined,
     headers: {
       cacheControl: String(res.getHeader('Cache-Control')),
       contentType: asset.mediaType,

@@ -4,6 +4,7 @@ import { parseRange } from '../../core/bytes/byte-range.ts'
 import type { Metrics } from '../../core/ports/metrics.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import type { Deliveries } from '../../service/delivery/deliveries.ts'
+import { hasSignedCookie } from '../caller/signed-cookie.ts'
 import { isIdle, serializePipelined } from '../connection/pipelining.ts'
 import { hasSingleHost } from '../connection/refused-headers.ts'
 import { evaluateConditions } from '../delivery/conditional.ts'
@@ -98,6 +99,8 @@ function isPlain(req: IncomingMessage, res: ServerResponse): boolean {
     headers.expect === undefined &&
     headers['want-repr-digest'] === undefined &&
     headers['service-worker'] === undefined &&
+    // A page of a listed origin may read its response with cookies.
+    (headers.origin === undefined || !hasSignedCookie(req)) &&
     headers['content-length'] === undefined &&
     headers['transfer-encoding'] === undefined &&
     // Absent while an earlier response of the connection is being sent.

@@ -12,6 +12,7 @@ import type { Redirects } from '../../service/moves/redirects.ts'
 import type { Caching } from '../caching/caching.ts'
 import { setLifetime } from '../caching/set-lifetime.ts'
 import { callerByToken } from '../caller/caller.ts'
+import { isFileWithin } from '../caller/signed-cookie.ts'
 import { checkSigned, isSigned, signedLike } from '../caller/signed-url.ts'
 
 /** Wraps the handler of a delivery route: it may respond with a redirect in place of 404 `file_not_found`. */
@@ -49,13 +50,13 @@ export function createOrRedirect({
 }): OrRedirect {
   /** The path of the file now, percent-encoded, and the end of the redirect. */
   async function movedPath(req: Request): Promise<Moved | undefined> {
-    const { client, path } = callerByToken(req, clients)
+    const { client, path } = callerByToken(req, clients, isFileWithin)
     const group = String(req.params.group)
     for (const { variant, ...name } of candidatesOf(path, group)) {
       const found = await redirects.follow(client, name.key)
       if (!found) continue
       const { key, folder, sourceName } = found.name
-      checkSigned(req, client, key)
+      checkSigned(req, { client, clients, path: key })
       const isShort = variant === undefined && path !== name.key
       const short = folder === '' ? sourceName : `${folder}/${sourceName}`
       const full = variant === undefined ? key : derivativeKey(key, variant)
@@ -65,7 +66,7 @@ export function createOrRedirect({
   }
 
   function movedUrl(req: Request, path: string): string {
-    const { client } = callerByToken(req, clients)
+    const { client } = callerByToken(req, clients, isFileWithin)
     const target = parseTarget(req.originalUrl)
     const [route] = ROUTE.exec(target.path) ?? []
     // Directly after the host, the first folder of the path could continue the name of the host.

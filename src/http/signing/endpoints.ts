@@ -1,5 +1,6 @@
+import { setFolderCookie } from './folder-cookie.ts'
 import { createUploadLink, getUploadLink } from './upload-links.ts'
 import { signDeliveryUrl } from './urls.ts'
 
-/** Links that work without a secret: for uploads, and for deliveries. */
-export const SIGNING = [signDeliveryUrl, createUploadLink, getUploadLink]
+/** Links that work without a secret: for uploads, and for deliveries; and the cookies of folders. */
+export const SIGNING = [signDeliveryUrl, createUploadLink, getUploadLink, setFolderCookie]

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { type IRoute, Router } from 'express'
+import { signFolder } from '../../../src/core/signing/signed-folder.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
@@ -143,6 +144,18 @@ onOneBackend('the tokens of another client', (start) => {
     'POST /v1/sign/url': {
       statuses: [400, 403, 409],
       ask: ({ src }, own) => call('POST', '/v1/sign/url', own, { body: { url: src } }),
+    },
+    'GET /v1/cookie/:token/:value': {
+      statuses: [403],
+      ask: (_, own) => {
+        const token = owner.tokens.clientToken
+        const until = Math.floor(Date.now() / 1000) + 60
+        const value = signFolder(
+          { token, folder: MARK, until },
+          service.app.clients.urlKeys.make(other.id, 1),
+        )
+        return call('GET', `/v1/cookie/${token}/${value}`, own)
+      },
     },
     'GET /v1/files': {
       statuses: [200, 403],

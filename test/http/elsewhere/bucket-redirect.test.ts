@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { expect } from 'chai'
 import sharp from 'sharp'
+import { signFolder } from '../../../src/core/signing/signed-folder.ts'
 import { S3_EMBEDDED, stoppedAtTheEnd } from '../../support/backends.ts'
 import { deleteFile, newClient, rawPath, signed, uploadOne } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
@@ -157,6 +158,10 @@ describe('DELIVERY_REDIRECT_BYTES', () => {
     expect((await get(signed(`${path}?exp=${soon}`, urlKey))).status).to.equal(200)
     const forever = await get(signed(path, urlKey))
     expect(forever.headers['cache-control']).to.equal('private, max-age=600')
+    const opened = signFolder({ token: client.tokens.clientToken, folder: 'secret', until }, urlKey)
+    const byCookie = await get(path, { Cookie: `sluice_folder=${opened}` })
+    expect([byCookie.status, leftSeconds(byCookie.headers.location) <= 300]).to.deep.equal([302, true])
+    expect(byCookie.headers['cache-control']).to.match(/^private, max-age=2[34]\d$/)
   })
 
   it('gives out URLs that end with the file', async () => {
@@ -168,7 +173,11 @@ describe('DELIVERY_REDIRECT_BYTES', () => {
   })
 
   it('redirects to S3_PUBLIC_URL, but not for downloads and signed URLs', async () => {
-    const env = { DELIVERY_REDIRECT_BYTES: '1', S3_PUBLIC_URL: 'https://cdn.example/x' }
+    const env = {
+      DELIVERY_REDIRECT_BYTES: '1',
+      S3_PUBLIC_URL: 'https://cdn.example/x',
+      CORS_ORIGINS: 'https://page.example',
+    }
     const other = await start({ env })
     const { src, originalSrc } = await uploadOne(other, { name: 'a.bin', bytes: LARGE }, { path: 'ü' })
     const { status, headers } = await exchange(other, src)
@@ -177,6 +186,16 @@ describe('DELIVERY_REDIRECT_BYTES', () => {
     const saved = await exchange(other, `${src}?download`)
     expect((await follow(saved.headers.location)).headers['content-disposition']).to.match(/^attachment; /)
     const { urlKey } = await other.app.clients.addUrlKey('first')
+    await other.app.clients.setRules('first', { privateFolders: ['ü'] })
+    const until = Math.floor(Date.now() / 1000) + 300
+    const value = signFolder({ token: other.tokens.clientToken, folder: 'ü', until }, urlKey)
+    const Cookie = `sluice_folder=${value}`
+    const opened = await exchange(other, new URL(src).pathname, { headers: { Cookie } })
+    expect([opened.status, opened.headers.location !== originalSrc]).to.deep.equal([302, true])
+    // The CORS rules of a bucket may refuse cookies.
+    const Origin = 'https://page.example'
+    const read = await exchange(other, new URL(src).pathname, { headers: { Cookie, Origin } })
+    expect([read.status, read.body.equals(LARGE)]).to.deep.equal([200, true])
     const own = await exchange(other, signed(new URL(src).pathname, urlKey))
     expect((await follow(own.headers.location)).body.equals(LARGE)).to.equal(true)
     expect(maxAgeOf(own.headers['cache-control'])).to.equal(600)

@@ -34,6 +34,7 @@ describe('redaction of paths in the log', () => {
   const LINK = `7uLjvUQ9eGxAoGkRZ5yZ9f/first.a.b..png.${MAC}/folder`
   for (const [path, expected] of [
     [`/v1/upload/sign/${LINK}`, '/v1/upload/sign/7uLjvUQ9eGxAoGkRZ5yZ9f/…/folder'],
+    [`/v1/cookie/pub_x/1.1798761600.${MAC}.Z2FsbGVyeQ`, '/v1/cookie/pub_x/…'],
     ['/v1/upload/sign/x/cut.a.b', '/v1/upload/sign/x/…'],
     [`//v1/upload/sign/${LINK}`, '//v1/upload/sign/7uLjvUQ9eGxAoGkRZ5yZ9f/…/folder'],
     ['//v1//upload/sign//x//cut.a.b/c', '//v1//upload/sign//x//…/c'],

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { storedKey } from '../../../src/core/files/object-key.ts'
 import { MEDIA_GROUPS, type MediaGroup } from '../../../src/core/media/groups.ts'
+import { signFolder } from '../../../src/core/signing/signed-folder.ts'
 import { EXAMPLE, EXAMPLE_NAMES } from '../../../src/http/documents/examples.ts'
 import { exchange } from '../requests/exchange.ts'
 import type { Service } from '../service.ts'
@@ -61,6 +62,15 @@ export async function prepared(
       const derivative = decodeURIComponent(key)
       const jobId = Buffer.from(derivative).toString('base64url')
       return { [EXAMPLE.derivativeKey]: derivative, [EXAMPLE.jobId]: jobId }
+    }
+    case 'setFolderCookie': {
+      const { urlKey } = await service.app.clients.addUrlKey(clientId)
+      const until = Math.floor(Date.now() / 1000) + 3600
+      const value = signFolder(
+        { token: service.app.clients.withId(clientId).token, folder: 'gallery', until },
+        urlKey,
+      )
+      return { [EXAMPLE.folderCookie]: value }
     }
     case 'signUrl':
     case 'removeUrlKey':

@@ -3,6 +3,7 @@ import type { Clients } from '../../../service/clients/clients.ts'
 import type { MediaJob, MediaJobs } from '../../../service/delivery/media-job.ts'
 import { callerByToken } from '../../caller/caller.ts'
 import { clientIp } from '../../caller/client-ip.ts'
+import { isFileWithin } from '../../caller/signed-cookie.ts'
 import { signedLike } from '../../caller/signed-url.ts'
 import { EXAMPLE } from '../../documents/examples.ts'
 import type { ServedEndpoint } from '../../endpoint/endpoint.ts'
@@ -44,7 +45,7 @@ export const getJob: ServedEndpoint<Services> = {
   tag: 'Delivery',
   summary: 'Get the state of a media job',
   description: 'Clients that accept `text/event-stream` get an event for each change.',
-  access: 'signature',
+  access: 'signature or cookie',
   parameters: SIGNATURE,
   responses: {
     200: {
@@ -71,7 +72,7 @@ export const getJob: ServedEndpoint<Services> = {
     const nextLook = createSharedLooks<MediaJob>({ everyMs: lookEveryMs })
     const takePlace = createFollowerPlaces(followers)
     return async (req, res) => {
-      const { client, path } = callerByToken(req, clients)
+      const { client, path } = callerByToken(req, clients, isFileWithin)
       const look = () => media.look(client, path)
       const first = await look()
       const signed = (url: string) => signedLike(req, url, client, clients)

@@ -1,5 +1,6 @@
 import type { DescribedParameters } from '../../../core/plugin-api/describe-parameters.ts'
 import { SIGNATURE_WORD } from '../../../core/signing/signed-url.ts'
+import { COOKIE_PREFIX } from '../../caller/signed-cookie.ts'
 import { SESSION_COOKIE } from '../../console/cookie.ts'
 import { methodOf } from '../../endpoint/route.ts'
 import { documentedEndpoints } from '../documented.ts'
@@ -66,6 +67,13 @@ const SECURITY_SCHEMES = {
     name: SIGNATURE_WORD,
     description:
       'The signature of a delivery URL. The rules `signedUrls` and `privateFolders` of a client require it.',
+  },
+  folder: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: COOKIE_PREFIX,
+    description:
+      'A signed cookie, in place of the signatures of all URLs of files in a folder. Its name may continue with `_` and other letters or digits.',
   },
 }
 

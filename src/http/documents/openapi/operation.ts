@@ -23,6 +23,7 @@ const SECURITY: Readonly<Record<DocumentedAccess, readonly JsonSchema[]>> = {
   session: [{ session: [] }],
   metrics: [{ metrics: [] }],
   signature: [{}, { signature: [] }],
+  'signature or cookie': [{}, { signature: [] }, { folder: [] }],
   link: [],
   public: [],
 }
@@ -36,6 +37,8 @@ const ACCESS: Readonly<Record<DocumentedAccess, string>> = {
   session: 'Needs a session of the console.',
   metrics: 'Needs the token of the metrics.',
   signature: 'Needs no secret. When the client requires it, the URL must be signed.',
+  'signature or cookie':
+    'Needs no secret. When the client requires it, the URL must be signed, or a signed cookie must open the folder.',
   link: 'Needs no secret: the signature in the URL authorizes the request.',
   public: 'Needs no secret.',
 }

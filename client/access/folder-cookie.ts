@@ -1,0 +1,63 @@
+/** What a signed cookie opens, and for how long. */
+export interface FolderCookieOptions {
+  /** The public token of the client: `pub_…`. */
+  token: string
+  /** The URL key of the client, as `sluice client key add` prints it. Never send it to a page. */
+  key: { version: number; key: string }
+  /** The folder, without a slash at its ends. Its subfolders are opened too. */
+  folder: string
+  /** The lifetime in seconds: 1 to 604800, one week. */
+  expiresIn: number
+  /** Milliseconds since 1970. Default: `Date.now`. */
+  now?: () => number
+}
+
+/** A signed cookie. */
+export interface FolderCookie {
+  /** `sluice_folder_` and 8 letters or digits, which differ from folder to folder: a browser can have the cookies of several. */
+  name: string
+  value: string
+  /** The lifetime in seconds, for `Max-Age`. */
+  maxAge: number
+  /** The path of a link that sets the cookie, from `/v1/`, for apps that share no domain with the service. */
+  link: string
+}
+
+const MAX_SECONDS = 604_800
+
+/**
+ * Signs a cookie that opens all files in a folder. On a server, without a request.
+ *
+ * @throws TypeError without a folder, RangeError for a lifetime that is too long
+ */
+export async function signFolderCookie({
+  token,
+  key: { version, key },
+  folder,
+  expiresIn,
+  now = Date.now,
+}: FolderCookieOptions): Promise<FolderCookie> {
+  if (folder === '' || folder.startsWith('/') || folder.endsWith('/'))
+    throw new TypeError('expected a folder without a slash at its ends')
+  if (!(Number.isInteger(expiresIn) && expiresIn >= 1 && expiresIn <= MAX_SECONDS))
+    throw new RangeError(`expected an integer number of seconds from 1 to ${MAX_SECONDS} for expiresIn`)
+  const until = Math.floor(now() / 1000) + expiresIn
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' }
+  const secret = await crypto.subtle.importKey('raw', bytesOf(key), algorithm, false, ['sign'])
+  const mac = await crypto.subtle.sign('HMAC', secret, bytesOf(`cookie ${until} ${token} ${folder}/`))
+  const value = `${version}.${until}.${base64url(new Uint8Array(mac))}.${base64url(bytesOf(folder))}`
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytesOf(`${token}/${folder}`)))
+  const id = [...digest.slice(0, 4)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+  return { name: `sluice_folder_${id}`, value, maxAge: expiresIn, link: `/v1/cookie/${token}/${value}` }
+}
+
+function bytesOf(text: string): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(text)
+}
+
+function base64url(bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '')
+}
