@@ -12,7 +12,7 @@ import type { UrlKey } from '../../../src/core/signing/signed-url.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import { picture } from '../../support/media/images.ts'
 import { film } from '../../support/media/videos.ts'
-import { type Chromium, startChromium } from '../../support/peers/chromium.ts'
+import { startPage } from '../../support/peers/browser-pages.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import { PROJECT, type Service } from '../../support/service.ts'
@@ -104,11 +104,10 @@ print(folder_cookie(${[token, key.version, key.key, FOLDER, 600].map((value) => 
     expect(first.status, first.body.toString()).to.equal(302)
     const [fetchLink, play] = await Promise.all([blockOf('fetch(`https'), blockOf('new Hls(')])
     const hlsJs = createRequire(join(PROJECT, 'dashboard', 'package.json')).resolve('hls.js/dist/hls.min.js')
-    let chromium: Chromium | undefined
+    const page = await startPage()
     try {
-      chromium = await startChromium()
-      await chromium.open(`${origin}/`)
-      await chromium.evaluate(`${await readFile(hlsJs, 'utf8')};undefined`)
+      await page.goto(`${origin}/`)
+      await page.evaluate(`${await readFile(hlsJs, 'utf8')};undefined`)
       const show = `(async () => {
         const img = new Image()
         img.src = ${JSON.stringify(`${service.url}${photo}?w=30`)}
@@ -117,12 +116,12 @@ print(folder_cookie(${[token, key.version, key.key, FOLDER, 600].map((value) => 
         const read = await fetch(img.src, { credentials: 'include' })
         return [img.naturalWidth, read.status]
       })()`
-      expect(await chromium.evaluate(show)).to.deep.equal([0, 403])
-      await chromium.evaluate(`(async () => {
+      expect(await page.evaluate(show)).to.deep.equal([0, 403])
+      await page.evaluate(`(async () => {
         const link = ${JSON.stringify(link)}
         ${withValues(fetchLink)}
       })()`)
-      expect(await chromium.evaluate(show)).to.deep.equal([30, 200])
+      expect(await page.evaluate(show)).to.deep.equal([30, 200])
       const playing = withValues(play).replace(/loadSource\('.*'\)/, `loadSource('${service.url}${stream}')`)
       const played = `(async () => {
         const video = document.querySelector('video')
@@ -135,9 +134,9 @@ print(folder_cookie(${[token, key.version, key.key, FOLDER, 600].map((value) => 
         hls.destroy()
         return [videoWidth, Math.round(duration)]
       })()`
-      expect(await chromium.evaluate(played)).to.deep.equal([160, 3])
+      expect(await page.evaluate(played)).to.deep.equal([160, 3])
     } finally {
-      await chromium?.stop()
+      await page.context().close()
     }
   })
 })
