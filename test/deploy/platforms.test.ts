@@ -73,6 +73,11 @@ describe('app.json of Heroku', () => {
     expect(LD_LIBRARY_PATH?.value).to.match(/^\/app\/\.apt\//)
   })
 
+  it('lets requests in progress end before Heroku kills the process, and no longer', () => {
+    const delaySeconds = Number(VARIABLES.SHUTDOWN_DELAY_SECONDS.default)
+    expect(Number(app.env.SHUTDOWN_DRAIN_SECONDS?.value) + delaySeconds + 5).to.equal(30)
+  })
+
   it('starts processes of the Procfile, with Redis and ffmpeg', () => {
     const processes = [...readFileSync('Procfile', 'utf8').matchAll(/^(\w+):/gm)].map(([, name]) => name)
     expect(processes).to.include.members(Object.keys(app.formation))

@@ -1,43 +1,23 @@
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
 import { get, type IncomingMessage } from 'node:http'
 import { request } from 'node:https'
-import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { expect } from 'chai'
 import { onOneBackend } from '../../support/backends.ts'
 import { picture } from '../../support/media/images.ts'
-import { startNginxProgram } from '../../support/peers/nginx-program.ts'
-import type { Program } from '../../support/peers/program.ts'
+import { type GuideNginx, startGuideNginx } from '../../support/peers/guide-nginx.ts'
 import { uploadOne } from '../../support/requests/client.ts'
+import { remote } from '../../support/requests/remote.ts'
 import { CERTIFICATE } from '../../support/servers/certificate.ts'
 import { freePort } from '../../support/servers/free-port.ts'
-import { PROJECT, type Service } from '../../support/service.ts'
+import type { Service } from '../../support/service.ts'
 
 onOneBackend('nginx as docs/how-to/nginx.md configures it', (start) => {
   let service: Service
-  let nginx: Program
-  let plain: number
-  let secure: number
+  let nginx: GuideNginx
   before(async () => {
     service = await start({ env: { TRUST_PROXY: '1' } })
-    ;[plain, secure] = await Promise.all([freePort(), freePort()])
-    const page = await readFile(join(PROJECT, 'docs', 'how-to', 'nginx.md'), 'utf8')
-    const block = /```nginx\n([\s\S]*?)```/.exec(page)?.[1] ?? ''
-    const changed = block
-      .replace('/var/cache/nginx/sluice', 'cache')
-      .replace('127.0.0.1:3000', new URL(service.url).host)
-      .replace('listen 80;', `listen 127.0.0.1:${plain};`)
-      .replace(
-        'listen 443 ssl http2;',
-        `listen 127.0.0.1:${secure} ssl http2; add_header X-Cache $upstream_cache_status always;`,
-      )
-      .replaceAll('/etc/letsencrypt/live/files.example.com/', '')
-    nginx = await startNginxProgram({
-      http: changed,
-      port: secure,
-      files: { 'fullchain.pem': CERTIFICATE.cert, 'privkey.pem': CERTIFICATE.key },
-    })
+    nginx = await startGuideNginx([new URL(service.url).host])
   })
   after(() => nginx.stop())
 
@@ -48,7 +28,7 @@ onOneBackend('nginx as docs/how-to/nginx.md configures it', (start) => {
   ): Promise<{ status: number | undefined; headers: IncomingMessage['headers']; body: Buffer }> {
     const sent = request({
       host: '127.0.0.1',
-      port: secure,
+      port: nginx.ports.secure,
       path,
       method,
       headers: { ...headers },
@@ -61,7 +41,9 @@ onOneBackend('nginx as docs/how-to/nginx.md configures it', (start) => {
   }
 
   it('redirects HTTP to HTTPS', async () => {
-    const [answer] = (await once(get(`http://127.0.0.1:${plain}/v1/files`), 'response')) as [IncomingMessage]
+    const [answer] = (await once(get(`http://127.0.0.1:${nginx.ports.redirect}/v1/files`), 'response')) as [
+      IncomingMessage,
+    ]
     answer.resume()
     expect([answer.statusCode, answer.headers.location]).to.deep.equal([301, 'https://127.0.0.1/v1/files'])
   })
@@ -112,5 +94,24 @@ onOneBackend('nginx as docs/how-to/nginx.md configures it', (start) => {
       ['image/png', 'HIT', undefined],
     ])
     expect(await ask(path, { headers: { Range: 'bytes=0-9' } })).to.include({ status: 206 })
+  })
+
+  it('sends requests to a restarted process at once, when another one stops', async () => {
+    const ports = await Promise.all([freePort(), freePort()])
+    const several = await startGuideNginx(ports.map((port) => `127.0.0.1:${port}`))
+    const respond = (port: number | undefined) => remote((_, res) => void res.end(), { port: port as number })
+    const statuses = async () =>
+      [await fetch(several.url), await fetch(several.url)].map(({ status }) => status)
+    const first = await respond(ports[0])
+    try {
+      // The second one refuses connections.
+      expect(await statuses()).to.deep.equal([200, 200])
+      const second = await respond(ports[1])
+      await first.close()
+      expect(await statuses()).to.deep.equal([200, 200])
+      await second.close()
+    } finally {
+      await several.stop()
+    }
   })
 })

@@ -32,16 +32,18 @@ export interface Start {
   env?: Readonly<Record<string, string>>
   /** Default: Node, as `npm start` starts it. */
   program?: string
+  /** The folder of the service, when it is not this one. */
+  folder?: string
 }
 
 /** Starts a program with nothing of this environment but what it needs. */
-export function run({ script = BUILT_SERVER, env = {}, program }: Start): Running {
+export function run({ script = BUILT_SERVER, env = {}, program, folder = PROJECT }: Start): Running {
   const { PATH = '', NODE_V8_COVERAGE } = process.env
   const coverage = NODE_V8_COVERAGE ? { NODE_V8_COVERAGE } : {}
   // Tests of these two variables set them.
   const inherited = { PATH, SHUTDOWN_DELAY_SECONDS: '0', ...SMALL_RESERVE, ...coverage }
   const [file, before] = program ? [program, []] : ['sh', [NODE]]
-  const child = spawn(file, [...before, ...script], { cwd: PROJECT, env: { ...inherited, ...env } })
+  const child = spawn(file, [...before, ...script], { cwd: folder, env: { ...inherited, ...env } })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
