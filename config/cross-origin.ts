@@ -5,7 +5,7 @@ export const CROSS_ORIGIN_VARIABLES = {
   CORS_ORIGINS: listOf({
     item: isOrigin,
     expected: 'origins like https://app.example.com or http://localhost:5173, separated by spaces or commas',
-    help: 'Origins whose pages may send requests with a secret, and signed cookies. No origin when unset: see docs/how-to/browser-apps.md.',
+    help: 'Origins whose pages may send requests with a secret or with signed cookies. No origin when unset: see docs/how-to/browser-apps.md.',
   }),
 }
 

@@ -60,10 +60,11 @@ export const STORAGE_VARIABLES = {
   }),
   S3_TIMEOUT_MS: integer({
     min: 1000,
-    max: 60_000,
+    // The change of a record, which needs several requests, may take 15 s.
+    max: 15_000,
     unit: 'milliseconds',
     default: 3500,
-    help: 'How long S3 may be silent before a request fails with 503. Raise it for a store or a network that is slow.',
+    help: 'Time without a response or progress after which a request to S3 fails with 503. Raise it for a slow store or network.',
   }),
   AWS_REGION: text({
     pattern: /^[a-z0-9-]{1,64}$/,

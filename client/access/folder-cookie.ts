@@ -4,7 +4,7 @@ export interface FolderCookieOptions {
   token: string
   /** The URL key of the client, as `sluice client key add` prints it. Never send it to a page. */
   key: { version: number; key: string }
-  /** The folder, without a slash at its ends. Its subfolders are opened too. */
+  /** The folder: 1 to 200 bytes, without a slash at its ends. It opens its subfolders too. */
   folder: string
   /** The lifetime in seconds: 1 to 604800, one week. */
   expiresIn: number
@@ -24,11 +24,12 @@ export interface FolderCookie {
 }
 
 const MAX_SECONDS = 604_800
+const MAX_BYTES = 200
 
 /**
  * Signs a cookie that opens all files in a folder. On a server, without a request.
  *
- * @throws TypeError without a folder, RangeError for a lifetime that is too long
+ * @throws TypeError unless the folder has 1 to 200 bytes and no slash at its ends; RangeError unless `expiresIn` is an integer from 1 to 604800
  */
 export async function signFolderCookie({
   token,
@@ -37,10 +38,15 @@ export async function signFolderCookie({
   expiresIn,
   now = Date.now,
 }: FolderCookieOptions): Promise<FolderCookie> {
-  if (folder === '' || folder.startsWith('/') || folder.endsWith('/'))
-    throw new TypeError('expected a folder without a slash at its ends')
+  const isFolder = folder !== '' && !/^\/|\/$/.test(folder) && bytesOf(folder).length <= MAX_BYTES
+  if (!isFolder)
+    throw new TypeError(
+      `expected a folder of 1 to ${MAX_BYTES} bytes without a slash at its ends but received ${JSON.stringify(folder)}`,
+    )
   if (!(Number.isInteger(expiresIn) && expiresIn >= 1 && expiresIn <= MAX_SECONDS))
-    throw new RangeError(`expected an integer number of seconds from 1 to ${MAX_SECONDS} for expiresIn`)
+    throw new RangeError(
+      `expected an integer from 1 to ${MAX_SECONDS} for expiresIn but received ${expiresIn}`,
+    )
   const until = Math.floor(now() / 1000) + expiresIn
   const algorithm = { name: 'HMAC', hash: 'SHA-256' }
   const secret = await crypto.subtle.importKey('raw', bytesOf(key), algorithm, false, ['sign'])

@@ -187,11 +187,11 @@ async function buildServices(opened: Backends, options: ServicesOptions) {
     usage,
     sweepResumables,
   })
-  // Started last: after an error above, the timer would never be stopped.
   const presentClient = async (id: string) => {
     await store.refresh()
     return store.find(id)
   }
+  // Started last: after an error above, the timer would never be stopped.
   const counting = every(COUNT_EVERY_MS, () => usage.flush().catch(warnUsageFlush))
   return {
     backends,

@@ -15,9 +15,10 @@ export function urlInvalid(reason: string): Problem {
   return refusal('url_invalid', `Invalid signature: the URL was changed, or ${reason}.`)
 }
 
-/** 403: the file is delivered only by signed URLs, and with signed cookies. */
-export function needsSignature(): Problem {
-  return refusal('url_unsigned', 'This file needs a signed URL, or a signed cookie of its folder.')
+/** 403: the file is delivered only by signed URLs. @param options.mayHaveCookie whether a signed cookie may open it, too */
+export function needsSignature({ mayHaveCookie = false } = {}): Problem {
+  const cookie = mayHaveCookie ? ', or a signed cookie of its folder' : ''
+  return refusal('url_unsigned', `This file needs a signed URL${cookie}.`)
 }
 
 function refusal(code: string, detail: string): Problem {

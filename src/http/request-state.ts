@@ -39,7 +39,7 @@ export interface RequestState {
   /** Absent when the URL is not signed. */
   signature?: UrlSignature
   /** Present when a signed cookie opens the file. `until`: its expiry, in milliseconds since 1970, exclusive. */
-  opened?: { until: number }
+  signedCookie?: { until: number }
   /** The origin of the page that sends the request, if the operator lists it. */
   listedOrigin?: string
   /** Set when the headers of the response permit this page to send cookies, and no other page. */
@@ -59,8 +59,8 @@ const STATE = Symbol('request state')
  * milliseconds since 1970, exclusive; absent: never.
  */
 export function callerOnly(req: IncomingMessage): { until?: number } | undefined {
-  const { signature, opened, isCredentialed } = stateOf(req)
-  return signature ?? opened ?? (isCredentialed ? {} : undefined)
+  const { signature, signedCookie, isCredentialed } = stateOf(req)
+  return signature ?? signedCookie ?? (isCredentialed ? {} : undefined)
 }
 
 /** The state of a request. It is created at the first call and lives as long as the request. */

@@ -177,11 +177,17 @@ onOneBackend('the page Clients', (start) => {
     expect(await widthOf('w=34')).to.equal(100)
     expect((await postFiles(shop, [{ name: 'a.png', bytes: png }])).status).to.equal(413)
     expect((await fetched()).status).to.equal(200)
+    const url = `**/v1/clients/${shop.id}`
+    const refreshed = page.waitForResponse(
+      (response) => response.request().method() === 'GET' && response.url().endsWith(url.slice(2)),
+    )
     await page.getByLabel('Size of an upload, in bytes').fill('')
     await button('Save rules').click()
     await eventually(async () => expect((await stored()).rules).to.not.have.property('uploadMaxBytes'))
+    // It fills the form again.
+    await (await refreshed).finished()
+    await page.getByText('unsaved change').waitFor({ state: 'detached' })
     // A refresh that fails leaves the form as it is.
-    const url = `**/v1/clients/${shop.id}`
     await page.route(url, (route) =>
       route.request().method() === 'GET' ? route.fulfill({ status: 500, json: {} }) : route.fallback(),
     )

@@ -59,10 +59,10 @@ function check({ secrets, classes, threshold, notify, notifySecret }) {
 
 /** With a scanner plugin, an image cannot be rendered before its malware scan has ended. */
 async function moderateScanned(event, context) {
-  if (event.scan.state === 'clean') await moderate(event, context, { isScanned: true })
+  if (event.scan.state === 'clean') await moderate(event, context)
 }
 
-async function moderate(event, context, { isScanned = false } = {}) {
+async function moderate(event, context) {
   const { options, log } = context
   const secret = options.secrets[event.clientId]
   if (!secret || !event.mediaType.startsWith('image/')) return
@@ -76,8 +76,7 @@ async function moderate(event, context, { isScanned = false } = {}) {
   const score = options.classes.reduce((sum, name) => sum + (classes[name] ?? 0), 0)
   const isUnsafe = score >= options.threshold
   const record = await api.record(event.key)
-  // The scan may have ended before the image was moderated after its upload.
-  if (!record || (isScanned && record.metadata.moderation)) return
+  if (!record) return
   await api.change(event.key, {
     etag: record.etag,
     metadata: { moderation: isUnsafe ? 'unsafe' : 'safe', moderation_score: score.toFixed(3) },

@@ -33,7 +33,9 @@ export function redisHandover(
       }
       const look = async () => {
         const from = performance.now()
-        const state = await run(renew).catch(() => 'unknown')
+        // A renewal may wait for its response for longer than the lease.
+        const isLate = from - leasedFrom > leaseMs
+        const state = isLate ? 'lost' : await run(renew).catch(() => 'unknown')
         if (state === 'renewed' || state === 'wanted') leasedFrom = from
         const isLost = state === 'lost' || performance.now() - leasedFrom > leaseMs
         if (state === 'wanted' || isLost) wanted()

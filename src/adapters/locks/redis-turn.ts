@@ -1,6 +1,6 @@
 import { deferred } from '../../core/async/deferred.ts'
 import type { SingleFlight } from '../../core/async/single-flight.ts'
-import { unavailable } from '../../core/problem.ts'
+import { type Problem, unavailable } from '../../core/problem.ts'
 import type { Claim } from './redis-claim.ts'
 import { type Outcome, outcomeOf, outcomeText } from './redis-outcome.ts'
 
@@ -75,7 +75,11 @@ export function takeTurn<T>({
       claim.giveUp(outcomeText({ error })).catch(() => {})
     }, limitMs)
     const lease = keepLease(heldSince)
-    const ended = await outcomeFor(() => work(aborted))
+    const ended = await outcomeFor(() => {
+      // The response took longer than the lease: another process may hold the lock.
+      if (performance.now() - heldSince >= claim.leaseMs) throw interrupted()
+      return work(aborted)
+    })
     state = 'ended'
     clearTimeout(limit)
     lease.stop()
@@ -87,7 +91,7 @@ export function takeTurn<T>({
   /** Renews the lease until it is stopped. Aborts the work when a renewal was not possible in time. */
   function keepLease(heldSince: number): { stop(): void } {
     let expiry: NodeJS.Timeout | undefined
-    const lose = () => giveUp(unavailable('The work was interrupted. Try again.'))
+    const lose = () => giveUp(interrupted())
     // Counted from before the request was sent, so the lease never lasts longer here than in Redis.
     const leased = (from: number) => {
       clearTimeout(expiry)
@@ -153,6 +157,10 @@ export function takeTurn<T>({
       }
     },
   }
+}
+
+function interrupted(): Problem {
+  return unavailable('The work was interrupted. Try again.')
 }
 
 function noWaiters(): DOMException {

@@ -9,7 +9,7 @@ import { SentinelRedisConnector } from './sentinel-connector.ts'
 
 /**
  * One connection to Redis, which reconnects by itself. Commands are not queued while it is down: a command fails at once.
- * A command without a response fails after 1.5 s, or the `timeout` of the URL. Redis may still execute it later, when it was only slow.
+ * A command without a response fails after the `timeout` of the URL, by default 1.5 s. Redis may still execute it later, when it was only slow.
  * So each of our commands must be safe to execute late.
  */
 export interface RedisConnection {
@@ -22,12 +22,12 @@ export interface RedisConnection {
    * @param options.protocol the version of Redis' protocol. Default: 3
    */
   another(options?: { protocol?: 2 }): RedisConnection
-  /** Resolves when commands can be sent. @throws Problem 503 after {@link READY_MS} more than the time of a response */
+  /** Resolves when commands can be sent. @throws Problem 503 after the time limit of a command and {@link READY_EXTRA_MS} more */
   ready(): Promise<void>
   close(): Promise<void>
 }
 
-const READY_MS = 500
+const READY_EXTRA_MS = 500
 const RETRY_MAX_MS = 1000
 
 /**
@@ -120,7 +120,7 @@ function connection(
       const timer = setTimeout(() => {
         client.off('ready', done)
         reject(problem(lastFailure ?? new Error('no response')))
-      }, options.commandTimeout + READY_MS)
+      }, options.commandTimeout + READY_EXTRA_MS)
       const done = () => {
         clearTimeout(timer)
         resolve()

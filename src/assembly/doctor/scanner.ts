@@ -8,10 +8,10 @@ const ADVICE =
 
 /** Checks whether the malware scanner responds. */
 export async function checkScanner({ plugin, options }: LoadedScanner): Promise<Finding[]> {
-  const { name, check } = plugin
-  if (!check) return [{ state: 'ok', found: `${name} is installed. It has no check` }]
+  const { name } = plugin
+  if (!plugin.check) return [{ state: 'ok', found: `${name} is installed. It has no check` }]
   try {
-    await plugin.check?.(options, { signal: AbortSignal.timeout(TIMEOUT_MS) })
+    await plugin.check(options, { signal: AbortSignal.timeout(TIMEOUT_MS) })
     return [{ state: 'ok', found: `${name} responds` }]
   } catch (error) {
     return [{ state: 'problem', found: `${name}: ${joinedMessages(error)}`, advice: ADVICE }]

@@ -13,7 +13,7 @@ export interface RedisUrl {
   sentinelPassword?: string
   /** 0 for a Redis Cluster, which has no others. */
   database: number
-  /** After this time, a command without a response fails. Absent: the usual time. */
+  /** After this time, a command without a response fails. Default: 1500. */
   responseMs?: number
   /** Without user name and passwords, for people: `redis.example.com:6380`, or `mymaster (Sentinels a:26379, b:26379)`. */
   shown: string
@@ -28,7 +28,7 @@ export interface RedisNode {
 
 /** The forms of {@link parseRedisUrl}, for messages. */
 export const REDIS_URL_FORMS =
-  'redis://[user:password@]host[:port][/database], redis+cluster://[user:password@]host[:port][,host[:port]…], or redis+sentinel://[user:password@]host[:port][,host[:port]…]/name[/database]; rediss for TLS; ?timeout=<seconds> from 1 to 30'
+  'redis://[user:password@]host[:port][/database], redis+cluster://[user:password@]host[:port][,host[:port]…], or redis+sentinel://[user:password@]host[:port][,host[:port]…]/name[/database]; rediss for TLS; ?timeout=<seconds> from 1 to 15'
 
 const PORT = 6379
 const SENTINEL_PORT = 26_379
@@ -40,7 +40,7 @@ const HOST = /^(?:\[(?<six>[\da-f:.]+)\]|(?<name>[^:[\]\s<>|^\\\p{Cc}]+))(?::(?<
 /**
  * Parses `redis://[user:password@]host[:port][/database]`, `redis+cluster://[user:password@]host[:port][,…]` and
  * `redis+sentinel://[user:password@]host[:port][,…]/<name>[/database][?sentinel_password=…]`, with `rediss` for TLS. User name and
- * passwords are percent-encoded. All of them may have the parameter `timeout`: seconds from 1 to 30.
+ * passwords are percent-encoded. All of them may have the parameter `timeout`: seconds from 1 to 15, less than the leases that are renewed in Redis.
  *
  * @returns undefined for any other text. Other parameters are refused: they would be ignored
  */
@@ -68,7 +68,7 @@ export function parseRedisUrl(url: string): RedisUrl | undefined {
     !(isCluster ? /^0?$/ : /^\d{0,5}$/).test(database) ||
     [username, password, sentinelPassword].includes(undefined) ||
     !parameters ||
-    (timeout !== undefined && !/^([1-9]|[12]\d|30)$/.test(timeout)) ||
+    (timeout !== undefined && !/^([1-9]|1[0-5])$/.test(timeout)) ||
     (isSentinel && !/^[\w.-]{1,100}$/.test(masterName ?? ''))
   if (isWrong) return undefined
   const known = nodes as RedisNode[]
@@ -92,7 +92,7 @@ export function shownNode({ host, port }: RedisNode): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** @returns undefined for other names, one that stands twice, or an empty value */
+/** @returns undefined for an unknown parameter, one that is listed twice, or an empty value */
 function parametersOf(
   query: string | undefined,
   names: readonly string[],

@@ -16,7 +16,7 @@ export interface ScannerPlugin {
   options?: Readonly<Record<string, unknown>>
   /**
    * Checks the options, and whether the scanner responds. Called by `sluice doctor`, and at the start, where an error is logged as a
-   * warning.
+   * warning. The signal aborts after 10 seconds.
    */
   check?(options: Readonly<Record<string, unknown>>, context: { signal: AbortSignal }): Promise<void>
   /**
@@ -30,7 +30,7 @@ export interface ScannerPlugin {
 export interface FileToScan {
   clientId: string
   key: ObjectKey
-  /** The name of the uploaded file. It may have any characters but those of a path. */
+  /** Name of the uploaded file, without folders. It may have any other characters. */
   originalName: string
   mediaType: string
   /** Bytes. */
@@ -41,6 +41,7 @@ export interface FileToScan {
   open(): Promise<Readable>
 }
 
+/** What a scan receives in addition to the file. */
 export interface ScanContext {
   /** The plugin's settings: its defaults, overridden by `config/chain.json`. */
   options: Readonly<Record<string, unknown>>
@@ -54,7 +55,7 @@ export type Verdict =
   | { state: 'clean' }
   | {
       state: 'infected'
-      /** The name of the malware, for the owner of the file. */
+      /** Name of the malware, for the owner of the file. Not empty; at most 100 characters are stored, then "…". */
       signature: string
       /** Whether the file is deleted permanently. Default: it remains, and is never delivered. */
       remove?: boolean

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { timingSafeEqualText } from '../bytes/timing-safe-equal.ts'
-import type { FindUrlKey, UrlKey } from './signed-url.ts'
+import type { FindUrlKey } from './signed-url.ts'
 
 /** A folder that a signed cookie opens. */
 export interface SignedFolder {
@@ -19,20 +19,8 @@ const SKEW_SECONDS = 3600
 const VALUE = /^(?<version>\d{1,9})\.(?<until>\d{1,10})\.(?<mac>[\w-]{43})\.(?<folder>[\w-]{1,267})$/
 
 /**
- * The value of a cookie that opens a folder and its subfolders: `<version>.<until>.<HMAC-SHA256>.<folder>`, the last two in
+ * Checks the value of a cookie that opens a folder and its subfolders: `<version>.<until>.<HMAC-SHA256>.<folder>`, the last two in
  * base64url. Cookie libraries and paths of URLs leave these characters unchanged.
- *
- * @param of.token the public token of the client
- */
-export function signFolder(
-  { token, folder, until }: SignedFolder & { token: string },
-  { version, key }: UrlKey,
-): string {
-  return `${version}.${until}.${mac({ token, folder, until }, key)}.${encoded(folder)}`
-}
-
-/**
- * Checks the value of a cookie.
  *
  * @param options.now in milliseconds since 1970
  * @param options.isNeeded whether the folder is of use. Its signature is verified only then
@@ -54,15 +42,24 @@ export function readSignedFolder(
   if (encoded(folder) !== found.folder || !isNeeded(folder)) return undefined
   const [version, until] = [Number(found.version), Number(found.until)]
   const key = findKey(version)
-  if (key === undefined || !timingSafeEqualText(mac({ token, folder, until }, key), found.mac))
+  if (key === undefined || !timingSafeEqualText(signatureOfFolder({ token, folder, until }, key), found.mac))
     return undefined
   const leftSeconds = until - now / 1000
   if (leftSeconds <= 0) return 'expired'
   return leftSeconds > COOKIE_MAX_SECONDS + SKEW_SECONDS ? undefined : { folder, until, version }
 }
 
-// No path and no signature of a bundle's folder begins with this text: a signature of one is not valid as one of the others.
-function mac({ token, folder, until }: SignedFolder & { token: string }, key: string): string {
+/**
+ * The signature in the value of a cookie, in base64url.
+ *
+ * @param signed.token the public token of the client
+ * @param key of the client's URLs
+ */
+export function signatureOfFolder(
+  { token, folder, until }: SignedFolder & { token: string },
+  key: string,
+): string {
+  // No path and no signature of a bundle's folder begins with this text: a signature of one is not valid as one of the others.
   return createHmac('sha256', key).update(`cookie ${until} ${token} ${folder}/`).digest('base64url')
 }
 

@@ -21,7 +21,7 @@ const RETRY_AFTER_SECONDS = 3
 
 /** 423: the scan of the file has not ended. */
 export function notScanned(): Problem {
-  const detail = 'This file is delivered after its malware scan. Retry later.'
+  const detail = 'The malware scan of this file has not ended. Retry after 3 s.'
   return new Problem({
     status: 423,
     code: 'file_not_scanned',
@@ -32,6 +32,6 @@ export function notScanned(): Problem {
 
 /** 403: the scanner has found malware in the file. */
 export function fileInfected(): Problem {
-  const detail = 'The malware scan found this file infected. It is not delivered.'
+  const detail = 'The malware scan found this file infected. Delete it.'
   return new Problem({ status: 403, code: 'file_infected', detail })
 }

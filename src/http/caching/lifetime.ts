@@ -28,14 +28,14 @@ export const PASSING: Lifetime = { maxAgeSeconds: 60 }
 
 /** `Cache-Control` of a response that is only for the caller, by a signature, or for everyone. @see RFC 9111 section 5.2.2, RFC 5861 */
 export function cacheControlOf(
-  own: { until?: number } | undefined,
+  privateUntil: { until?: number } | undefined,
   { maxAgeSeconds, cdnSeconds, cdnHeader = 's-maxage', staleSeconds, staleIfErrorSeconds }: Lifetime,
 ): string {
-  if (!own) {
+  if (!privateUntil) {
     const shared = cdnHeader === 's-maxage' ? directive('s-maxage', cdnSeconds) : ''
     return `public, max-age=${maxAgeSeconds}${shared}${staleOf({ staleSeconds, staleIfErrorSeconds })}`
   }
-  const { until = Number.POSITIVE_INFINITY } = own
+  const { until = Number.POSITIVE_INFINITY } = privateUntil
   const left = Math.max(0, Math.floor((until - Date.now()) / 1000))
   const maxAge = Math.min(maxAgeSeconds, MAX_AGE_SECONDS, left)
   const within = (seconds = 0) => Math.min(seconds, MAX_AGE_SECONDS - maxAge, left - maxAge) || undefined

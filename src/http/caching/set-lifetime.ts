@@ -8,9 +8,9 @@ import { cacheControlOf, cdnControlOf, type Lifetime } from './lifetime.ts'
  * caches do not verify signatures.
  */
 export function setLifetime(req: Request, res: Response, lifetime: Lifetime): void {
-  const own = callerOnly(req)
-  res.setHeader('Cache-Control', cacheControlOf(own, lifetime))
-  const forCdn = own ? undefined : cdnControlOf(lifetime)
+  const privateUntil = callerOnly(req)
+  res.setHeader('Cache-Control', cacheControlOf(privateUntil, lifetime))
+  const forCdn = privateUntil ? undefined : cdnControlOf(lifetime)
   removeCdnLifetime(res)
   if (forCdn) res.setHeader(...forCdn)
 }

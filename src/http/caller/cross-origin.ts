@@ -15,7 +15,7 @@ const EXPOSED_HEADERS = [
 const MAX_AGE_SECONDS = 7200
 
 /**
- * Permits pages of these origins to send requests with a secret and to read the responses. There is no header that
+ * Permits pages of these origins to send requests with a secret and to read the responses. No header here
  * permits cookies, since Sluice reads the secret from `Authorization` only. Without origins, every request passes
  * unchanged. Deliveries have CORS headers of their own, see `permitRead`.
  *

@@ -32,7 +32,7 @@ export const isFileWithin: IsPathWithin = (path, folder) => {
 /** Whether the name of an alias is in this folder or its subfolders. */
 export const isAliasWithin: IsPathWithin = (name, folder) => isWithin(parentFolder(name), folder)
 
-/** Whether a request has a signed cookie, valid or not. */
+/** Whether the header `Cookie` may contain a signed cookie. */
 export function hasSignedCookie({ headers: { cookie } }: Pick<IncomingMessage, 'headers'>): boolean {
   return cookie?.includes(COOKIE_PREFIX) ?? false
 }
@@ -48,15 +48,20 @@ export function isOpenedByCookie(
 ): boolean {
   if (!hasSignedCookie(req)) return false
   const findKey = (version: number) => clients.urlKeys.find(client, version)
-  const isNeeded = (folder: string) => isPathWithin(path, folder)
+  let verified = 0
+  const isNeeded = (folder: string) => {
+    if (!isPathWithin(path, folder)) return false
+    verified += 1
+    return verified <= COOKIES_MAX
+  }
   for (const value of cookieValues(req)) {
     const found = readSignedFolder(value, { token: client.token, findKey, now: Date.now(), isNeeded })
     if (found === undefined || found === 'expired') continue
     // A browser that has the response to an <img> in its cache must request it again for a script: see `permitCredentials`.
     req.res?.vary('Origin')
     // One cookie may have opened the name of an alias, and this one opens its file.
-    const { until = Number.POSITIVE_INFINITY } = stateOf(req).opened ?? {}
-    stateOf(req).opened = { until: Math.min(until, 1000 * found.until) }
+    const { until = Number.POSITIVE_INFINITY } = stateOf(req).signedCookie ?? {}
+    stateOf(req).signedCookie = { until: Math.min(until, 1000 * found.until) }
     return true
   }
   return false
@@ -69,18 +74,11 @@ export interface OpenedPath {
   path: string
 }
 
-/** The values of all signed cookies. Several of the same name are not used: it is not known which one is ours. */
+/** The values of all signed cookies, also of several with the same name: others may set a second one, and each value has a signature. */
 function cookieValues({ headers: { cookie = '' } }: Request): string[] {
-  const pairs = cookie
+  return cookie
     .split(';')
     .map((pair) => pair.trim())
     .filter((pair) => pair.startsWith(COOKIE_PREFIX))
-    .slice(0, COOKIES_MAX)
-    .map((pair) => {
-      const at = pair.indexOf('=')
-      return [pair.slice(0, at), pair.slice(at + 1)] as const
-    })
-  return pairs
-    .filter(([name]) => pairs.filter(([other]) => other === name).length === 1)
-    .map(([, value]) => value)
+    .map((pair) => pair.slice(pair.indexOf('=') + 1))
 }

@@ -56,7 +56,7 @@ export function admitUrl(
   if (url.state === 'unsigned') {
     if (!isRequired) return unsigned
     if (isPathWithin && isOpenedByCookie(req, { client, clients, path, isPathWithin })) return unsigned
-    throw refuseUnsigned(req)
+    throw refuseUnsigned(req, { mayHaveCookie: isPathWithin !== undefined })
   }
   if (url.state !== 'signed') throw REFUSALS[url.state]()
   const { version, until } = url
@@ -73,13 +73,14 @@ export function admitUrl(
  */
 export function checkSigned(req: Request, file: OpenedPath): void {
   if (isSigned(req) || !needsSignedUrl(file.client, file.path)) return
-  if (!isOpenedByCookie(req, { ...file, isPathWithin: isFileWithin })) throw refuseUnsigned(req)
+  if (!isOpenedByCookie(req, { ...file, isPathWithin: isFileWithin }))
+    throw refuseUnsigned(req, { mayHaveCookie: true })
 }
 
 /** The problem of a file that is not opened. A page that sends cookies may read it. */
-function refuseUnsigned(req: Request): Problem {
+function refuseUnsigned(req: Request, options: { mayHaveCookie: boolean }): Problem {
   if (req.res) permitCredentials(req, req.res)
-  return needsSignature()
+  return needsSignature(options)
 }
 
 /**

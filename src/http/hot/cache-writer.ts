@@ -42,11 +42,11 @@ export function createHotCacheWriter(
 ): HotCacheWriter {
   return {
     adderOf(req, res, { client, delivery, lifetime }) {
-      const { hot, signature, opened, isCredentialed } = stateOf(req)
+      const { hot, signature, signedCookie, isCredentialed } = stateOf(req)
       const { stored: source, asset, variesBy } = delivery
       if (!hot || !source || delivery.fallbackReason) return undefined
       // The same URL without the cookie, or from a page of another origin, has another response.
-      if (opened || isCredentialed) return undefined
+      if (signedCookie || isCredentialed) return undefined
       const sender = senderOf(delivery)
       if (sender === 'bucket') return undefined
       const isSmall = asset.size <= HOT_MAX_BODY_BYTES && sender === 'service'

@@ -37,6 +37,6 @@ export function deferrable<T extends { until: number }>(
 }
 
 function passes({ status, code }: Problem): boolean {
-  // 423: the PDF of a document is in progress.
+  // 423: the PDF of a document is in progress, or the malware scan of the file has not ended.
   return status === 423 || status === 501 || status === 503 || code === 'rate_limited'
 }

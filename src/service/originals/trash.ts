@@ -63,6 +63,8 @@ export function createSoftDeletes({
         await records.takeBack(client, key)
         return (await index.find(ref)).original?.state === 'stored' ? { name, record } : undefined
       }
+      // Again: the scan of a file that was still in the trash has ended without a result.
+      await scans.resume(client, record)
       originalEvents.restored(client, record)
       await noteRecordTag(index, client, { state: 'stored', record: known.record }, { record, recordTag })
       return { name, record }

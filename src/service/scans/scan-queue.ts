@@ -4,7 +4,7 @@ import type { OriginalRecord } from '../../core/ports/file-index.ts'
 import type { Jobs } from '../../core/ports/jobs.ts'
 import { fileInfected, notScanned } from '../../core/storage/scan.ts'
 
-/** What uploads, copies and deliveries have to do with malware scans. `scans.ts` runs the scans. */
+/** Queues malware scans, and refuses files that were not found clean. `scans.ts` runs the scans. */
 export interface ScanQueue {
   /**
    * Called before the records of new originals are stored. Marks the records as waiting and queues their scans, so that a crash at any
@@ -21,7 +21,7 @@ export interface ScanQueue {
    */
   resume(client: Client, record: OriginalRecord): Promise<void>
   /**
-   * Every delivery of a file, in any form, calls this. The record decides, so a file that is waiting is not delivered after the scanner
+   * Refuses a file whose scan has not found it clean. Every delivery calls this. The record decides, so a file that is waiting is not delivered after the scanner
    * was uninstalled either.
    *
    * @throws Problem 423 `file_not_scanned`, 403 `file_infected`

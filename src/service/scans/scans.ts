@@ -75,12 +75,14 @@ export function createScans({
 }): Scans {
   /** The original, once its upload is complete. Undefined when it is in the trash, or does not exist any more. */
   async function find(client: Client, key: ObjectKey): Promise<FoundOriginal | undefined> {
+    const { original } = await index.find({ clientId: client.id, key })
+    // Only its upload completes it: other files of the same form may still fail.
+    if (original?.state === 'pending' && original.leaseUntil > Date.now()) throw new NotYet(UPLOADING_MS)
     const name = parseKey(key)
     const found = name && (await originals.resolve(client, { full: name }))
-    if (found) return found
-    const { original } = await index.find({ clientId: client.id, key })
-    if (original?.state === 'pending' || original?.state === 'stored') throw new NotYet(UPLOADING_MS)
-    return undefined
+    if (!found && (original?.state === 'pending' || original?.state === 'stored'))
+      throw new NotYet(UPLOADING_MS)
+    return found
   }
 
   /** @returns undefined when the bucket has no bytes @throws Error when the scanner fails */
@@ -122,21 +124,20 @@ export function createScans({
     if (!client || !found?.record.scan) return
     const { name, record } = found
     const path = { full: name }
-    if (found.record.scan.state !== 'waiting') return ended(client, record, found.record.scan)
+    if (found.record.scan.state === 'clean') return ended(client, record, found.record.scan)
+    // An infected file is scanned again, since its removal may have failed.
     const verdict = await verdictOf(client, record, signal)
     if (!verdict) return
-    if (verdict.state === 'infected' && verdict.remove) {
-      ended(client, record, scanOf(verdict))
-      await unlessStatus(404, removals.remove(client, path, true))
-      return
-    }
     const scan = scanOf(verdict)
     // A job may run twice at once, with two results: an infected file remains infected.
     const change = (current: OriginalRecord): OriginalRecord =>
       current.scan?.state === 'infected' ? current : { ...current, scan }
     const changed = await unlessStatus(404, annotate({ client, path, change, signal }))
     const result = changed?.record.scan
-    if (changed && result && result.state !== 'waiting') ended(client, changed.record, result)
+    if (!changed || !result || result.state === 'waiting') return
+    ended(client, changed.record, result)
+    if (verdict.state === 'infected' && verdict.remove)
+      await unlessStatus(404, removals.remove(client, path, true))
   }
 
   async function check(): Promise<void> {

@@ -19,7 +19,7 @@ describe('the address of Redis', () => {
     ['redis://[::1]:7000', { host: '::1', port: 7000, db: 0 }],
     ['redis://:p%40ss%2F@h/', { host: 'h', port: 6379, db: 0, password: 'p@ss/' }],
     ['redis://us%3Aer:pass@h:1', { host: 'h', port: 1, db: 0, username: 'us:er', password: 'pass' }],
-    ['redis://h?timeout=30', { host: 'h', port: 6379, db: 0 }],
+    ['redis://h?timeout=15', { host: 'h', port: 6379, db: 0 }],
     ['rediss://h:6380', { host: 'h', port: 6380, db: 0, tls: { rejectUnauthorized: true } }],
   ]
   for (const [url, expected] of addresses) {
@@ -60,7 +60,7 @@ describe('the address of Redis', () => {
     'redis://u:hidden@h/zero',
     'redis://u:hidden%zz@h',
     'redis://u:hidden@h?db=5',
-    'redis://u:hidden@h?timeout=31',
+    'redis://u:hidden@h?timeout=16',
     'redis://u:hidden@h?timeout=0',
     'redis://u:hidden@h?timeout=2&timeout=3',
     'redis://u:hidden@h?sentinel_password=a',
@@ -210,7 +210,7 @@ describe('a connection to Redis', () => {
   })
 
   it('waits for a response as long as the URL states', async () => {
-    const redis = connect({ url: `${server.url}?timeout=30` })
+    const redis = connect({ url: `${server.url}?timeout=15` })
     const usual = connect()
     await Promise.all([redis.ready(), usual.ready()])
     server.freeze()

@@ -1,10 +1,15 @@
 import { expect } from 'chai'
 import { type IRoute, Router } from 'express'
-import { signFolder } from '../../../src/core/signing/signed-folder.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
-import { type Caller, newClient, uploadOne, type WireRecord } from '../../support/requests/client.ts'
+import {
+  type Caller,
+  newClient,
+  signFolder,
+  uploadOne,
+  type WireRecord,
+} from '../../support/requests/client.ts'
 import { type Answer, exchange } from '../../support/requests/exchange.ts'
 import { type Receiver, receiver } from '../../support/requests/receiver.ts'
 import type { Service } from '../../support/service.ts'

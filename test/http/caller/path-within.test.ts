@@ -21,8 +21,8 @@ function isBelow(folder: string, around: string): boolean {
   return outer.every((one, i) => own[i] === one)
 }
 
-describe('what a signed cookie opens', () => {
-  it('is exactly the files below its folder, by their keys and those of their derivatives', () =>
+describe('a signed cookie', () => {
+  it('opens exactly the files in its folder and subfolders, by their keys and those of their derivatives', () =>
     holds(
       fc.property(names, cookies, ({ key, folder }, around) => {
         const expected = isBelow(folder, around)
@@ -31,7 +31,7 @@ describe('what a signed cookie opens', () => {
       }),
     ))
 
-  it('is, by any path, no file that this path may mean outside of its folder', () =>
+  it('opens no path that may also mean a file outside of its folder', () =>
     holds(
       fc.property(names, cookies, ({ folder, sourceName, format }, around) => {
         const path = folder === '' ? sourceName : `${folder}/${sourceName}`
@@ -43,7 +43,7 @@ describe('what a signed cookie opens', () => {
       }),
     ))
 
-  it('is no path that leaves the folder, is encoded twice, or shows a private file', () => {
+  it('opens no path that leaves the folder, is encoded twice, or shows a private file', () => {
     for (const path of [
       'a/../b',
       'a/./b',

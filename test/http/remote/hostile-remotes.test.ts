@@ -163,8 +163,8 @@ onOneBackend('fetches from hostile servers', (start) => {
       env: {
         ...fetchingFrom(outside, raw),
         ...UNLIMITED,
-        FETCH_TIMEOUT_SECONDS: '1',
-        FETCH_KEEP_TIMEOUT_SECONDS: '1',
+        FETCH_TIMEOUT_SECONDS: '2',
+        FETCH_KEEP_TIMEOUT_SECONDS: '2',
         UPLOAD_MAX_BYTES: '3000000',
         IMAGE_MAX_BYTES: '3000000',
       },

@@ -143,20 +143,31 @@ onOneBackend('files with a scanner', (start) => {
 
   it('wait while the scanner fails or returns no verdict', async () => {
     let calls = 0
+    let resume = () => {}
+    const mayEnd = new Promise<void>((resolve) => {
+      resume = resolve
+    })
     given.scanOfTest = async () => {
       calls += 1
       if (calls === 1) throw new Error('connection refused')
-      return calls === 2 ? ({ state: 'fine' } as never) : { state: 'clean' }
+      if (calls === 2) return { state: 'fine' } as never
+      await mayEnd
+      return { state: 'clean' }
     }
     const { src } = await upload()
-    await eventually(() => expect(calls).to.equal(1))
+    await eventually(() => expect(calls).to.equal(3))
     expect(await codeOf(src)).to.equal('423 file_not_scanned')
+    resume()
     await eventually(async () => expect(await codeOf(src)).to.equal('delivered'))
     expect(calls).to.equal(3)
   })
 
   it('are scanned after an upload by tus, and after a copy of one that waits', async () => {
-    given.scanOfTest = (_file, { signal }) => pause(60_000, undefined as never, { signal })
+    let isHanging = false
+    given.scanOfTest = (_file, { signal }) => {
+      isHanging = true
+      return pause(60_000, undefined as never, { signal })
+    }
     const bytes = Buffer.from('a text')
     await uploadedByTusJs(bytes, {
       endpoint: `${service.url}/v1/tus`,
@@ -168,6 +179,7 @@ onOneBackend('files with a scanner', (start) => {
         .files
     const [file = expect.fail('expected a file')] = await list()
     expect(file.scan).to.deep.equal({ state: 'waiting' })
+    await eventually(() => expect(isHanging).to.equal(true))
     const keys: string[] = []
     given.scanOfTest = async ({ key }) => {
       keys.push(key)

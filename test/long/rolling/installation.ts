@@ -8,11 +8,11 @@ import { slowFfmpeg } from '../../support/media/slow-ffmpeg.ts'
 import { NO_LIMITS } from '../../support/no-limits.ts'
 import { startGuideNginx } from '../../support/peers/guide-nginx.ts'
 import { receiver } from '../../support/requests/receiver.ts'
-import { newFleet } from '../../support/servers/fleet.ts'
+import { type FleetOptions, newFleet } from '../../support/servers/fleet.ts'
 import { freePort } from '../../support/servers/free-port.ts'
 import { tokensOf } from '../../support/servers/process.ts'
 import { PROJECT, startService } from '../../support/service.ts'
-import { startLoad } from '../../support/stored/lasting-load.ts'
+import { startLoad } from './load.ts'
 
 // Until Heroku kills a process after SIGTERM.
 const KILL_MS = 30_000
@@ -41,7 +41,7 @@ export type Installation = Awaited<ReturnType<typeof install>>
  * An installation as on Heroku: each process runs a line of the Procfile with the variables of `app.json`, and has a disk of its own.
  * nginx is in front of `webs` web processes, as docs/how-to/nginx.md has it.
  */
-export async function install({ webs }: { webs: number }) {
+export async function install({ webs, redis }: { webs: number } & Pick<FleetOptions, 'redis'>) {
   const ports = await Promise.all(Array.from({ length: webs }, freePort))
   const [nginx, events, ffmpeg] = await Promise.all([
     startGuideNginx(ports.map((port) => `127.0.0.1:${port}`)),
@@ -53,6 +53,7 @@ export async function install({ webs }: { webs: number }) {
     value === undefined ? [] : [[name, value]],
   )
   const fleet = await newFleet({
+    ...(redis ? { redis } : {}),
     env: {
       ...NO_LIMITS,
       MEDIA_JOBS_LIMIT: '100',

@@ -2,14 +2,20 @@ import { rm } from 'node:fs/promises'
 import { expect } from 'chai'
 import { pluginFolder } from '../../support/drop-ins.ts'
 import { eventually } from '../../support/eventually.ts'
+import { ask } from '../../support/requests/ask.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import { startProcess } from '../../support/servers/process.ts'
+import { filePath } from '../../support/stored/files.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const SCANNER = `export default {
   name: 'hanging-scanner',
-  scan: async () => (process.env.HANG ? new Promise(() => {}) : { state: 'clean' }),
+  scan: async () => {
+    if (!process.env.HANG) return { state: 'clean' }
+    console.log('scan begun')
+    return new Promise(() => {})
+  },
 }
 `
 
@@ -18,13 +24,17 @@ describe('a process that is killed while it scans a file', () => {
     const folder = await temporaryFolder()
     const env = { DATA_DIR: folder, PLUGINS_DIR: await pluginFolder({ 'scanner.js': SCANNER }) }
     const killed = await startProcess({ env: { ...env, HANG: '1' } })
-    const { src } = await uploadOne(killed, { name: 'a.txt', bytes: 'a text' })
-    expect((await exchange(killed, src)).status).to.equal(423)
+    const { src, s3PathOriginal: key } = await uploadOne(killed, { name: 'a.txt', bytes: 'a text' })
+    await eventually(() => expect(killed.output()).to.include('scan begun'))
     killed.child.kill('SIGKILL')
     await killed.ended
     const next = await startProcess({ env })
     try {
-      await eventually(async () => expect((await exchange(next, new URL(src).pathname)).status).to.equal(200))
+      // A request for the file would queue a lost scan again.
+      await eventually(async () =>
+        expect((await ask(next, filePath(key))).body).to.have.deep.property('scan', { state: 'clean' }),
+      )
+      expect((await exchange(next, new URL(src).pathname)).status).to.equal(200)
     } finally {
       next.child.kill('SIGTERM')
       await next.ended

@@ -16,7 +16,8 @@ export async function startSendingNginx({
   dataDir,
 }: Pick<Service, 'url' | 'dataDir'>): Promise<Program & { url: string }> {
   const blocks = [...(await readFile(PAGE, 'utf8')).matchAll(/```nginx\n([\s\S]*?)```/g)]
-  const [whole = '', sending = ''] = blocks.map(([, block = '']) => block)
+  const [whole = '', ...others] = blocks.map(([, block = '']) => block)
+  const sending = others.find((block) => block.includes('X-Accel-Redirect')) ?? ''
   const [port, redirects] = await Promise.all([freePort(), freePort()])
   const http = `${whole.slice(0, whole.lastIndexOf('  location '))}${sending}}`
     .replace('/var/cache/nginx/sluice', 'cache')

@@ -26,7 +26,7 @@ export interface RedisServer {
 export type AnyRedis = Omit<RedisServer, 'port'>
 
 export interface RedisServerOptions {
-  /** Whether the suite freezes or stops it. Clients give up on it as early as usual, else only after half a minute, since a busy machine is slow. */
+  /** Whether the suite freezes or stops it. Clients give up on it as early as usual, else ten times as late, since a busy machine is slow. */
   fails?: boolean
   /** Every write is on disk before it is answered; survives {@link RedisServer.stop}. */
   appendOnly?: boolean
@@ -40,7 +40,7 @@ export interface RedisServerOptions {
 const LIFELINE = 'redis-server "$@" & echo "pid $!"; read -r _; kill -9 $!'
 
 /** The end of the URL of a server that clients give up on late. */
-export const PATIENT = '?timeout=30'
+export const PATIENT = '?timeout=15'
 
 const servers = new Set<RedisServer>()
 let shared: Promise<RedisServer> | undefined

@@ -46,7 +46,7 @@ const JOIN = `
   [ -s "$1/port" ] || echo "$2" > "$1/port"
   "$0" start "$1" "$(cat "$1/port")" >&2 || { rm "$1/port"; exit 1; }
   cat "$1/port"`
-const PATIENT_MS = 30_000
+const PATIENT_MS = 15_000
 // Another process may take the port between our check and the start of the server.
 const ATTEMPTS = 3
 

@@ -22,7 +22,7 @@ export interface S3ConnectionOptions {
   forcePathStyle: boolean
   /** The URL by which clients reach the store, when it differs from `endpoint`. */
   directEndpoint?: string | undefined
-  /** How long the store may be silent, in milliseconds: at least 1000. Default: 3500. */
+  /** How long the store may be silent, in milliseconds: from 1000 to 15,000. Default: 3500. */
   silenceMs?: number | undefined
   /** Returns true for IP addresses that must never be connected to, whatever name resolves to them. */
   isRefused?: IsRefused | undefined
@@ -44,7 +44,7 @@ export interface S3Clients {
   patience: Patience
 }
 
-// Connections may take the time of silence less this. A lost SYN is sent again after 1 s, and by default one may be lost.
+// The part of the time of silence that is left for the response after connecting. By default 2.5 s remain to connect: a lost SYN is sent again after 1 s.
 const REQUEST_MS = 1000
 // One try and two retries. The pauses are at most 50 ms and 100 ms, or 1 s and 2 s when S3 throttles.
 const ATTEMPTS = 3

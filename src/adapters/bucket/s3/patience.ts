@@ -8,8 +8,8 @@ import { problemOf } from './errors.ts'
  * packet that is lost twice in a row costs 0.6 s.
  */
 const SILENCE_MS = 3500
-// The time limit of requests within 5 s after a request has timed out. The first response ends this.
-const SHORT_SILENCE_MS = 300
+// The part of the time limit that requests have within 5 s after one has timed out: by default 300 ms. The first response ends this.
+const SHORT_PART = 300 / 3500
 const SHORT_FOR_MS = 5000
 const NEVER = Number.NEGATIVE_INFINITY
 
@@ -42,7 +42,7 @@ export interface Watch {
 /** Creates the time limits for one S3 store. Its clients share them. */
 export function createPatience(silenceMs = SILENCE_MS): Patience {
   let lostAt = NEVER
-  const patience = () => (Date.now() - lostAt < SHORT_FOR_MS ? SHORT_SILENCE_MS : silenceMs)
+  const patience = () => (Date.now() - lostAt < SHORT_FOR_MS ? silenceMs * SHORT_PART : silenceMs)
 
   function watch(milliseconds = silenceMs): Watch {
     const controller = new AbortController()

@@ -16,6 +16,7 @@ describe('a move of a client whose first node fails', function () {
   let cluster: RedisCluster
   let keyspaces: RedisKeyspaces
   before(async () => {
+    // The node fails, but clients wait long: a busy machine must not look like a failure of the others.
     cluster = await startRedisCluster({ isReplicated: true, fails: false })
     keyspaces = connectKeyspaces({ url: cluster.url })
     await keyspaces.ready()

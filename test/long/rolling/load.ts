@@ -6,20 +6,20 @@ import { buffer } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import sharp from 'sharp'
-import { eventually } from '../eventually.ts'
-import { MIB } from '../heavy.ts'
-import { video } from '../media/videos.ts'
-import { entriesOf } from '../requests/archive.ts'
-import { type Caller, rawPath, type WireRecord } from '../requests/client.ts'
-import { type Answer, type Call, exchange, jsonOf } from '../requests/exchange.ts'
-import { MULTIPART, multipart } from '../requests/multipart.ts'
-import type { Receiver } from '../requests/receiver.ts'
-import { metadata, noise, patch, recordIn, tus } from '../requests/tus.ts'
-import { type State, storedState } from './state.ts'
+import { eventually } from '../../support/eventually.ts'
+import { MIB } from '../../support/heavy.ts'
+import { video } from '../../support/media/videos.ts'
+import { entriesOf } from '../../support/requests/archive.ts'
+import { type Caller, rawPath, type WireRecord } from '../../support/requests/client.ts'
+import { type Answer, type Call, exchange, jsonOf } from '../../support/requests/exchange.ts'
+import { MULTIPART, multipart } from '../../support/requests/multipart.ts'
+import type { Receiver } from '../../support/requests/receiver.ts'
+import { metadata, noise, patch, recordIn, tus } from '../../support/requests/tus.ts'
+import { type State, storedState } from '../../support/stored/state.ts'
 
 /** A response that a client has to retry later: on a busy machine, calls to Redis or S3 time out, and leases expire. */
 class Busy extends Error {}
-const BUSY = /(does|did) not respond|cannot be (reached|verified)|was interrupted/
+const BUSY = /(does|did) not respond|cannot be (reached|verified)/
 
 /** A file whose upload was acknowledged. */
 interface ModelFile {
@@ -33,7 +33,7 @@ interface ModelFile {
 }
 
 /** Requests of all kinds by one client that last until they are stopped, and a model of what they have stored. */
-export interface LastingLoad {
+export interface Load {
   /** Requests that failed, with their responses. */
   failures: readonly string[]
   /** Those with 503 and `Retry-After` of these, because Redis or S3 did not respond in time. */
@@ -61,7 +61,7 @@ const PIECES = 30
 const LARGE_BYTES = 16 * MIB
 
 /**
- * Starts it. No request is repeated, except those of {@link LastingLoad.busy} at its end.
+ * Starts it. No request is repeated, except those of {@link Load.busy} at its end.
  *
  * @param options.slowMs how long a slow transfer takes; `receiver`: gets the events
  */
@@ -73,7 +73,7 @@ export async function startLoad({
   caller: Caller
   receiver: Pick<Receiver, 'received'>
   slowMs: number
-}): Promise<LastingLoad> {
+}): Promise<Load> {
   const Authorization = caller.tokens.secretClientToken
   const files: ModelFile[] = []
   const failures: string[] = []
@@ -110,21 +110,21 @@ export async function startLoad({
     return file
   }
 
-  async function upload(folder: string, name: string, bytes: Buffer, ms = 0, underWay = () => {}) {
+  async function upload(folder: string, name: string, bytes: Buffer, ms = 0, onHalf = () => {}) {
     const form = multipart([{ disposition: `name="file"; filename="${name}"`, bytes }])
     const headers = { 'Content-Type': MULTIPART, 'Content-Length': form.length }
-    const body = ms === 0 ? form : paced(form, ms, underWay)
+    const body = ms === 0 ? form : paced(form, ms, onHalf)
     const answer = await ask(`/v1/upload?path=${folder}`, { method: 'POST', headers, body })
     return stored(JSON.parse(answer.body.toString())[0], folder, bytes)
   }
 
-  async function uploadByTus(bytes: Buffer, underWay: () => void): Promise<void> {
+  async function uploadByTus(bytes: Buffer, onHalf: () => void): Promise<void> {
     const named = { 'Upload-Length': bytes.length, ...metadata({ filename: 'slow-tus.bin', path: 'slow' }) }
     const begun = await tus(caller, '/v1/tus', { method: 'POST', headers: named })
     const address = String(due(begun, 'POST of tus', [201]).headers.location)
     const send = async () => {
       const headers = { 'Content-Length': bytes.length }
-      const body = paced(bytes, slowMs, underWay)
+      const body = paced(bytes, slowMs, onHalf)
       const answer = due(await patch(caller, address, { offset: 0, body, headers }), 'PATCH of tus', [204])
       stored(recordIn(answer), 'slow', bytes)
       tusRecords.push(`${CLIENT}/.sluice/tus/uploads/${CLIENT}/${address.split('/').pop()}.json`)
@@ -136,7 +136,7 @@ export async function startLoad({
   async function readSlowly(
     target: string,
     size: number,
-    underWay: () => void,
+    onHalf: () => void,
     json?: object,
   ): Promise<Buffer> {
     const sent = request(caller.url, {
@@ -155,21 +155,21 @@ export async function startLoad({
     for await (const chunk of response) {
       chunks.push(chunk)
       read += chunk.length
-      if (read > size / 2) underWay()
+      if (read > size / 2) onHalf()
       await pause(since + (slowMs * read) / size - performance.now())
     }
     return Buffer.concat(chunks)
   }
 
-  async function downloadSlowly({ key, bytes }: ModelFile, underWay: () => void): Promise<void> {
-    const body = await readSlowly(rawPath(caller, key), bytes.length, underWay)
+  async function downloadSlowly({ key, bytes }: ModelFile, onHalf: () => void): Promise<void> {
+    const body = await readSlowly(rawPath(caller, key), bytes.length, onHalf)
     if (!body.equals(bytes)) throw new Error(`${key} was delivered with other bytes`)
   }
 
-  async function archiveSlowly(members: readonly ModelFile[], underWay: () => void): Promise<void> {
+  async function archiveSlowly(members: readonly ModelFile[], onHalf: () => void): Promise<void> {
     const size = members.reduce((sum, { bytes }) => sum + bytes.length, 0)
     const json = { archiveName: 'slow', files: members.map(({ key: path }) => ({ path })) }
-    const entries = entriesOf(await readSlowly('/v1/zip', size, underWay, json))
+    const entries = entriesOf(await readSlowly('/v1/zip', size, onHalf, json))
     for (const { key, bytes } of members)
       if (!entries.some((entry) => entry.bytes.equals(bytes))) throw new Error(`${key} is not in the archive`)
   }
@@ -177,7 +177,7 @@ export async function startLoad({
   const lanes: Record<string, (i: number) => Promise<unknown>> = {
     /** Each second file is deleted again. */
     async files(i) {
-      const file = await upload(i % 2 ? 'kept' : 'deleted', `text-${i}.bin`, noise(20_000))
+      const file = await upload(i % 2 ? 'stored' : 'deleted', `text-${i}.bin`, noise(20_000))
       const path = rawPath(caller, file.key)
       if (!(await ask(path)).body.equals(file.bytes)) throw new Error(`${file.key} has other bytes`)
       if (i % 2 === 0)
@@ -249,24 +249,24 @@ export async function startLoad({
       await pause(200)
     }
   })
-  const kept = () => files.filter(({ isDeleted }) => !isDeleted)
+  const storedFiles = () => files.filter(({ isDeleted }) => !isDeleted)
 
   return {
     failures,
     busy,
     async beginSlow() {
       const begun: Array<Promise<unknown>> = []
-      const slow = (what: string, work: (underWay: () => void) => Promise<unknown>) => {
-        let underWay = () => {}
-        begun.push(new Promise<void>((resolve) => (underWay = resolve)))
+      const slow = (what: string, work: (onHalf: () => void) => Promise<unknown>) => {
+        let onHalf = () => {}
+        begun.push(new Promise<void>((resolve) => (onHalf = resolve)))
         // One that has failed is not waited for.
-        return note(what, () => work(underWay)).finally(underWay)
+        return note(what, () => work(onHalf)).finally(onHalf)
       }
       const all = [0, 1].flatMap((i) => [
-        slow('slow form', (underWay) => upload('slow', 'slow-form.bin', noise(3 * MIB), slowMs, underWay)),
-        slow('slow tus', (underWay) => uploadByTus(noise(3 * MIB), underWay)),
-        slow('slow download', (underWay) => downloadSlowly(large[i as 0], underWay)),
-        slow('slow archive', (underWay) => archiveSlowly(large, underWay)),
+        slow('slow form', (onHalf) => upload('slow', 'slow-form.bin', noise(3 * MIB), slowMs, onHalf)),
+        slow('slow tus', (onHalf) => uploadByTus(noise(3 * MIB), onHalf)),
+        slow('slow download', (onHalf) => downloadSlowly(large[i as 0], onHalf)),
+        slow('slow archive', (onHalf) => archiveSlowly(large, onHalf)),
       ])
       await Promise.all(begun)
       return { ended: Promise.all(all) }
@@ -291,10 +291,10 @@ export async function startLoad({
         if (!isDeleted) expect(body.equals(bytes), `bytes of ${key}`).to.equal(true)
       }
       const byKey = (some: readonly ModelFile[]) => some.map(({ key }) => key).sort()
-      expect(await listed('sort=key&limit=100')).to.deep.equal(byKey(kept()))
+      expect(await listed('sort=key&limit=100')).to.deep.equal(byKey(storedFiles()))
       const folders: Record<string, unknown> = {}
       for (const folder of new Set(files.map((file) => file.folder))) {
-        const inside = kept().filter((file) => file.folder === folder)
+        const inside = storedFiles().filter((file) => file.folder === folder)
         const prefix = `prefix=${folder}&limit=1000`
         expect(await listed(prefix), folder).to.deep.equal(byKey(inside))
         expect(jsonOf(await sure(`/v1/files?${prefix}&count=1`)).total, folder).to.equal(inside.length)
@@ -305,16 +305,16 @@ export async function startLoad({
       expect(
         Object.fromEntries(counted.map(({ path, files, bytes }) => [path, { files, bytes }])),
       ).to.deep.equal(folders)
-      const pictures = kept().filter(({ folder }) => folder === 'pictures')
+      const pictures = storedFiles().filter(({ folder }) => folder === 'pictures')
       expect(await listed('search=PICTURE-&limit=1000')).to.deep.equal(byKey(pictures))
       expect(jsonOf(await sure('/v1/usage'))).to.include({
-        files: kept().length,
-        storedBytes: sum(kept().map(({ bytes }) => bytes.length)),
+        files: storedFiles().length,
+        storedBytes: sum(storedFiles().map(({ bytes }) => bytes.length)),
       })
       await eventually(() => expect(eventsIn(receiver)).to.deep.equal(eventsOf(files)))
     },
     differences(state) {
-      const variants = kept().map(({ key, derivatives }) => [
+      const variants = storedFiles().map(({ key, derivatives }) => [
         key,
         [...derivatives].map((each) => each.slice(key.length + 1)),
       ])
@@ -372,14 +372,14 @@ async function patiently<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The bytes in pieces, over this time. `underWay` is called after half of it. */
-function paced(bytes: Buffer, ms: number, underWay: () => void): Readable {
+/** The bytes in pieces, over this time. `onHalf` is called after half of it. */
+function paced(bytes: Buffer, ms: number, onHalf: () => void): Readable {
   async function* pieces() {
     const size = Math.ceil(bytes.length / PIECES)
     const since = performance.now()
     for (let i = 0; i < PIECES; i += 1) {
       yield bytes.subarray(i * size, (i + 1) * size)
-      if (i === PIECES / 2) underWay()
+      if (i === PIECES / 2) onHalf()
       await pause(since + ((i + 1) * ms) / PIECES - performance.now())
     }
   }
