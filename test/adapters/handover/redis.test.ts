@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { redisHandover } from '../../../src/adapters/handover/redis.ts'
-import { connectRedis } from '../../../src/adapters/redis/connection.ts'
+import { connectRedis, type RedisConnection } from '../../../src/adapters/redis/connection.ts'
 import { Problem } from '../../../src/core/problem.ts'
 import { handoverContract } from '../../contracts/handover.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -69,6 +69,26 @@ describe('a handover on Redis', () => {
     await eventually(() => expect(wished).to.be.greaterThan(0))
     await release()
     await close()
+  })
+
+  it('is lost after its lease, although a renewal still waits for its response', async () => {
+    let asked = 0
+    const send = async () => {
+      asked += 1
+      return asked === 1 ? 1 : new Promise(() => {})
+    }
+    const handover = redisHandover({ send } as unknown as RedisConnection, { keyPrefix: 'a:', leaseMs: 1000 })
+    let lost = 0
+    const tell = () => {
+      lost += 1
+    }
+    const release = await handover.take('a name', { wanted: tell, waitMs: 0, signal })
+    try {
+      await eventually(() => expect(lost).to.be.greaterThan(0))
+    } finally {
+      // Its response does not come either.
+      void release()
+    }
   })
 
   it('lasts longer than a lease for a live process', async () => {
