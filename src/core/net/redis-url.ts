@@ -40,7 +40,7 @@ const HOST = /^(?:\[(?<six>[\da-f:.]+)\]|(?<name>[^:[\]\s<>|^\\\p{Cc}]+))(?::(?<
 /**
  * Parses `redis://[user:password@]host[:port][/database]`, `redis+cluster://[user:password@]host[:port][,…]` and
  * `redis+sentinel://[user:password@]host[:port][,…]/<name>[/database][?sentinel_password=…]`, with `rediss` for TLS. User name and
- * passwords are percent-encoded. All of them may have the parameter `timeout`: seconds from 1 to 15, less than the leases that are renewed in Redis.
+ * passwords are percent-encoded. All of them may have the parameter `timeout`: seconds from 1 to 15.
  *
  * @returns undefined for any other text. Other parameters are refused: they would be ignored
  */

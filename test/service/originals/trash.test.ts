@@ -11,7 +11,6 @@ import type { OriginalEvents } from '../../../src/service/originals/original-eve
 import { createOriginals } from '../../../src/service/originals/originals.ts'
 import { createRecords, serializeRecord } from '../../../src/service/originals/records.ts'
 import { createSoftDeletes } from '../../../src/service/originals/trash.ts'
-import { createScanQueue } from '../../../src/service/scans/scan-queue.ts'
 import { type ComparedStorage, openCompared, textKey } from '../../support/stored/compared.ts'
 import { recordLog } from '../../support/texts/recorded-log.ts'
 
@@ -22,9 +21,12 @@ const REF = { clientId: 'first', key: KEY }
 describe('the trash', () => {
   let storage: ComparedStorage
   let events: string[]
+  /** Of the file whenever its malware scan is queued. */
+  let states: Array<string | undefined>
   beforeEach(async () => {
     storage = await openCompared()
     events = []
+    states = []
   })
   afterEach(() => storage.close())
 
@@ -39,7 +41,11 @@ describe('the trash', () => {
     const agree = createAgree({ index, originals, records })
     const trash = createSoftDeletes({
       ...{ index, originals, records, originalEvents },
-      scans: createScanQueue({ jobs: undefined }),
+      scans: {
+        async resume() {
+          states.push((await index.find(REF)).original?.state)
+        },
+      },
     })
     const pendingStores = { ended: async () => {} }
     const removals = (now: number) =>
@@ -71,6 +77,14 @@ describe('the trash', () => {
     expect((await storage.index.find(REF)).original).to.equal(undefined)
     expect([...storage.bucketOf('first').objects.keys()]).to.deep.equal([])
     expect(events).to.deep.equal(['trashed', 'restored', 'trashed', 'deleted'])
+  })
+
+  it('queues the malware scan of a restored file before a crash can lose it, and when the scan can find it', async () => {
+    await storage.store(KEY)
+    const { trash, removals } = open()
+    await removals(1).remove(CLIENT, parsePath(KEY))
+    await trash.restore(CLIENT, parsePath(KEY))
+    expect(states).to.deep.equal(['trashed', 'stored'])
   })
 
   it('has the tag of a record whose mark the index had lost', async () => {
