@@ -5,11 +5,19 @@ import { expect } from 'chai'
 import sharp from 'sharp'
 import { stoppedAtTheEnd } from '../../support/backends.ts'
 import { startSendingNginx } from '../../support/peers/sending-nginx.ts'
-import { deleteFile, newClient, rawPath, signed, uploadOne } from '../../support/requests/client.ts'
+import {
+  deleteFile,
+  newClient,
+  rawPath,
+  signed,
+  signFolder,
+  uploadOne,
+} from '../../support/requests/client.ts'
 import { type Answer, exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { settled } from '../../support/stored/settled.ts'
 
+const PAGE = 'https://shop.example'
 const LARGE = randomBytes(300_000)
 // Of the connection, of one request, and of the server.
 const OWN = ['connection', 'keep-alive', 'date', 'server', 'x-request-id', 'x-sent-by']
@@ -19,7 +27,9 @@ describe('ACCEL_REDIRECT, with nginx as docs/how-to/nginx.md configures it', () 
   let service: Service
   let nginx: Awaited<ReturnType<typeof startSendingNginx>>
   before(async () => {
-    service = await start({ env: { TRUST_PROXY: '1', ACCEL_REDIRECT: '/internal/' } })
+    service = await start({
+      env: { TRUST_PROXY: '1', ACCEL_REDIRECT: '/internal/', CORS_ORIGINS: PAGE },
+    })
     nginx = await startSendingNginx(service)
   })
   after(() => nginx.stop())
@@ -49,6 +59,27 @@ describe('ACCEL_REDIRECT, with nginx as docs/how-to/nginx.md configures it', () 
         expect(comparable(answer)).to.deep.equal(expected)
       }
     }
+  })
+
+  it('lets a page of a listed origin read a large file that a signed cookie opens', async () => {
+    const client = await newClient(service)
+    const { urlKey } = await service.app.clients.addUrlKey(client.id)
+    await service.app.clients.setRules(client.id, { privateFolders: ['galleries'] })
+    const { src } = await uploadOne(client, { name: 'a.bin', bytes: LARGE }, { path: 'galleries' })
+    const { pathname } = new URL(src)
+    const until = Math.floor(Date.now() / 1000) + 600
+    const value = signFolder({ token: client.tokens.clientToken, folder: 'galleries', until }, urlKey)
+    const headers = { Origin: PAGE, Cookie: `sluice_folder=${value}` }
+    const answer = await get(pathname, headers)
+    expect(senderOf(answer)).to.equal('nginx')
+    expect(answer.body.equals(LARGE)).to.equal(true)
+    const { 'cache-control': lifetime = '', ...permitted } = answer.headers
+    expect(lifetime).to.match(/^private, /)
+    expect(permitted).to.include({
+      'access-control-allow-origin': PAGE,
+      'access-control-allow-credentials': 'true',
+      vary: 'Origin',
+    })
   })
 
   it('lets nginx send a stored derivative, and its original at the raw URL', async () => {
