@@ -19,7 +19,7 @@ const RESPONSE_MS = 1500
 export function redisOptions({ url, ca, verify = true }: RedisAddress): RedisOptions {
   const parsed = parseRedisUrl(url)
   if (!parsed) throw new Error(`expected ${REDIS_URL_FORMS}`)
-  const { nodes, masterName, isTls, username, password, sentinelPassword, database, responseMs } = parsed
+  const { nodes, masterName, isTls, username, password, sentinelPassword, database } = parsed
   const tls = { rejectUnauthorized: verify, ...(ca === undefined ? {} : { ca }) }
   const common = {
     db: database,
@@ -34,7 +34,7 @@ export function redisOptions({ url, ca, verify = true }: RedisAddress): RedisOpt
     name: masterName,
     ...(sentinelPassword ? { sentinelPassword } : {}),
     ...(isTls ? { sentinelTLS: tls, enableTLSForSentinelMode: true } : {}),
-    sentinelCommandTimeout: responseMs ?? RESPONSE_MS,
+    sentinelCommandTimeout: timeLimits({ url }).commandTimeout,
   }
 }
 

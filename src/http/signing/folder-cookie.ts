@@ -19,7 +19,7 @@ export interface Services {
 
 const answerPreflight = preflight({ methods: 'GET', headers: '', allow: 'GET, HEAD, OPTIONS' })
 
-// Browsers store the cookie only if the request has credentials, so pages of other origins get nothing here.
+// Only pages of listed origins may read the response. Any page can make a browser request the link: its value is the permission.
 const cors: RequestHandler = (req, res, next) => {
   permitCredentials(req, res)
   answerPreflight(req, res, next)
