@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
@@ -66,6 +66,7 @@ describe('the Dockerfile', () => {
     const sources = lastStage
       .filter(({ name }) => name === 'COPY')
       .flatMap(({ rest }) => /^--from=build (.+) \S+$/.exec(rest)?.[1]?.split(' ') ?? [''])
+      .filter((path) => path !== '/usr/local/bin/node')
       .map((path) => path.replace('/app/', ''))
     expect(sources).to.include.members(['dist', 'scripts/node.sh', 'config/chain.json'])
     const { files } = JSON.parse(readFileSync('package.json', 'utf8')) as { files: string[] }
@@ -84,12 +85,12 @@ describe('the Dockerfile', () => {
     ).to.deep.equal([])
   })
 
-  it('has base images of the recommended version of Node, with a tag', () => {
-    const bases = INSTRUCTIONS.filter(({ name }) => name === 'FROM').map(({ rest }) => rest)
-    expect(bases).to.have.length(2)
+  it('has the recommended version of Node, and runs it on the release of Debian for which it was installed', () => {
     const [, recommended] =
       /Node 20\.19 or later \((\d+) is recommended\)/.exec(readFileSync('README.md', 'utf8')) ?? []
-    for (const base of bases) expect(base).to.match(new RegExp(`^node:${recommended}-bookworm-slim`))
+    const bases = INSTRUCTIONS.filter(({ name }) => name === 'FROM').map(({ rest }) => rest)
+    expect(bases).to.deep.equal([`node:${recommended}-bookworm-slim AS build`, 'debian:bookworm-slim'])
+    expect(lastStage.map(({ rest }) => rest)).to.include('--from=build /usr/local/bin/node /usr/local/bin/')
   })
 
   it('runs as a user without rights, who owns the folder of the data', () => {
@@ -97,6 +98,8 @@ describe('the Dockerfile', () => {
     const [, dataDir = ''] = /DATA_DIR=(\S+)/.exec(last('ENV')) ?? []
     expect(dataDir).to.equal('/data')
     expect(last('RUN')).to.include(`chown node:node ${dataDir}`)
+    const [, userId] = /useradd --uid (\d+) .*node/.exec(last('RUN')) ?? []
+    expect(last('USER')).to.equal(`${userId}:${userId}`)
   })
 
   it('starts the command of the package, without a shell that would not forward signals', () => {
@@ -113,6 +116,65 @@ describe('the Dockerfile', () => {
     const [, command = ''] = /CMD (\[.+\])/.exec(last('HEALTHCHECK')) ?? []
     expect(JSON.parse(command)).to.deep.equal(['node', 'scripts/health.js'])
     expect(last('COPY')).to.include('/app/scripts/health.js')
+  })
+
+  // DL3008 (versions of Debian packages) is not followed: Debian deletes a version as soon as it has a fixed one.
+  it('follows the rules of hadolint about packages, folders and commands', () => {
+    const of = (wanted: string) => INSTRUCTIONS.filter(({ name }) => name === wanted).map(({ rest }) => rest)
+    const runs = of('RUN')
+    for (const run of runs.filter((command) => command.includes('apt-get install')))
+      expect(run, 'DL3009, DL3014, DL3015')
+        .to.match(/apt-get update .*apt-get install -y --no-install-recommends /)
+        .and.match(/ rm -rf \/var\/lib\/apt\/lists\/\*$/)
+    for (const run of runs) expect(run, 'DL3003, DL3004, DL3027, DL4006').not.to.match(/\b(cd|sudo|apt) |\|/)
+    for (const folder of of('WORKDIR')) expect(folder, 'DL3000').to.match(/^\//)
+    for (const base of of('FROM')) expect(base, 'DL3006, DL3007').to.match(/^\w+:(?!latest)/)
+    for (const { name, rest } of INSTRUCTIONS) {
+      expect(name, 'DL3020, DL4000').not.to.match(/^(ADD|MAINTAINER)$/)
+      if (name === 'CMD' || name === 'ENTRYPOINT') expect(rest, 'DL3025').to.match(/^\[/)
+    }
+  })
+
+  it('leaves out files of packages that Node does not read, and no library for Linux', async () => {
+    const [, left = ''] = /find node_modules (.+) -delete/.exec(INSTRUCTIONS.map(({ rest }) => rest).join('\n')) ?? []
+    const { stdout } = await run('sh', ['-c', `find node_modules/classic-level node_modules/pino ${left}`])
+    const files = stdout.split('\n')
+    expect(files).to.include('node_modules/classic-level/index.d.ts').and.include('node_modules/pino/pino.d.ts')
+    expect(files.filter((path) => path.includes('/prebuilds/win32'))).to.have.length.above(0)
+    expect(files.filter((path) => /\/prebuilds\/linux|\.(c?js|json)$/.test(path))).to.deep.equal([])
+  })
+})
+
+describe('the npm packages with native code', () => {
+  interface Locked {
+    version?: string
+    os?: string[]
+    cpu?: string[]
+    libc?: string[]
+    dev?: boolean
+    hasInstallScript?: boolean
+  }
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
+    packages: Record<string, Locked>
+  }
+  const inImage = Object.entries(packages).filter(([, { dev }]) => !dev)
+
+  it('have binaries of one version for Linux on amd64 and arm64', () => {
+    const binaries = inImage.filter(([, { os, cpu }]) => os?.includes('linux') && cpu?.includes('x64'))
+    expect(binaries.map(([path]) => path)).to.include('node_modules/@img/sharp-libvips-linux-x64')
+    for (const [path, { version, libc }] of binaries) {
+      const { dev, ...other } = packages[path.replace('x64', 'arm64')] ?? {}
+      expect(dev, path).to.equal(undefined)
+      expect(other, path).to.deep.include({ version, os: ['linux'], cpu: ['arm64'], ...(libc && { libc }) })
+    }
+  })
+
+  it('are compiled for none of both: the image has no compiler', () => {
+    const compiled = inImage.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => path)
+    // The second one has its binaries as packages.
+    expect(compiled).to.deep.equal(['node_modules/classic-level', 'node_modules/msgpackr-extract'])
+    for (const folder of ['linux-x64', 'linux-arm64'])
+      expect(readdirSync(`node_modules/classic-level/prebuilds/${folder}`).join()).to.match(/\.node/)
   })
 })
 

@@ -97,6 +97,8 @@ function packageJson({ platform }: Choices, { own, app }: { own: OwnPackage; app
 function dockerfile(text: string, { isPublished }: OwnPackage): string {
   const [build = '', last] = text.split(/^(?=FROM )/m).slice(-2)
   const [from] = build.split('\n', 1)
+  // From the comment of the last instruction on: what an image leaves out of the packages.
+  const leftOut = /(?:^#.*\n)*^RUN find [\s\S]+/m.exec(build)?.[0] ?? ''
   return `${NOTE}
 ${from}
 WORKDIR /app
@@ -105,8 +107,7 @@ COPY package*.json ${isPublished ? '' : '*.tgz '}./
 RUN npm install --omit=dev --no-audit --no-fund \\
   && cp -R ${MODULE}/. . \\
   && rm -rf ${MODULE}
-
-${last}`
+${leftOut}${last}`
 }
 
 function composeFile(text: string, { app, domain }: { app: string; domain: string | undefined }): string {
