@@ -37,8 +37,10 @@ COPY --from=build /app/dist dist
 COPY --from=build /app/config/chain.json /app/config/presets.json config/
 COPY --from=build /app/scripts/node.sh /app/scripts/sluice.sh /app/scripts/health.js scripts/
 # Your own plugins are mounted at /app/plugins. A new volume at /data gets the owner of the folder. The file has no VOLUME: Railway refuses it.
+# sharp stores the list of fonts when it first draws a text. With a read-only file system, it would read all fonts in each process.
 RUN ln -s /app/scripts/sluice.sh /usr/local/bin/sluice \
   && useradd --uid 1000 --create-home node \
+  && node -e "require('sharp')({ text: { text: 'a' } }).png().toBuffer()" \
   && mkdir /app/plugins /data \
   && chown node:node /data
 ENV NODE_ENV=production DATA_DIR=/data
