@@ -118,6 +118,11 @@ describe('the Dockerfile', () => {
     expect(last('COPY')).to.include('/app/scripts/health.js')
   })
 
+  it('has the list of fonts for sharp, which a read-only file system cannot store', () => {
+    const fonts = lastStage.findIndex(({ rest }) => rest.includes("require('sharp')({ text: "))
+    expect(fonts).to.be.above(lastStage.findIndex(({ rest }) => rest.endsWith(' node_modules')))
+  })
+
   // DL3008 (versions of Debian packages) is not followed: Debian deletes a version as soon as it has a fixed one.
   it('follows the rules of hadolint about packages, folders and commands', () => {
     const of = (wanted: string) => INSTRUCTIONS.filter(({ name }) => name === wanted).map(({ rest }) => rest)
@@ -136,12 +141,30 @@ describe('the Dockerfile', () => {
   })
 
   it('leaves out files of packages that Node does not read, and no library for Linux', async () => {
-    const [, left = ''] = /find node_modules (.+) -delete/.exec(INSTRUCTIONS.map(({ rest }) => rest).join('\n')) ?? []
+    const [, left = ''] =
+      /find node_modules (.+) -delete/.exec(INSTRUCTIONS.map(({ rest }) => rest).join('\n')) ?? []
     const { stdout } = await run('sh', ['-c', `find node_modules/classic-level node_modules/pino ${left}`])
     const files = stdout.split('\n')
-    expect(files).to.include('node_modules/classic-level/index.d.ts').and.include('node_modules/pino/pino.d.ts')
+    expect(files)
+      .to.include('node_modules/classic-level/index.d.ts')
+      .and.include('node_modules/pino/pino.d.ts')
     expect(files.filter((path) => path.includes('/prebuilds/win32'))).to.have.length.above(0)
     expect(files.filter((path) => /\/prebuilds\/linux|\.(c?js|json)$/.test(path))).to.deep.equal([])
+  })
+})
+
+describe('the workflow of releases', () => {
+  it('publishes the image for amd64 and arm64, with its provenance and a list of its packages', () => {
+    const { jobs } = load(readFileSync('.github/workflows/release.yml', 'utf8')) as {
+      jobs: Record<string, { steps: { uses?: string; with?: object }[] }>
+    }
+    const build = jobs.image?.steps.find(({ uses }) => uses?.startsWith('docker/build-push-action@'))
+    expect(build?.with).to.include({
+      platforms: 'linux/amd64,linux/arm64',
+      push: true,
+      provenance: true,
+      sbom: true,
+    })
   })
 })
 
