@@ -240,7 +240,7 @@ onOneBackend('signed cookies of folders', (start) => {
       method: 'POST',
       json: { folder: 'galleries/a', expiresIn: 600 },
     })
-    const { name, value, path, maxAge, link } = (await made.json()) as Record<string, string>
+    const { name, value, path, maxAge, link } = made.body as Record<string, string>
     const token = client.tokens.clientToken
     const own = await signFolderCookie({ token, key, folder: 'galleries/a', expiresIn: 600 })
     expect({ name, path, maxAge }).to.deep.equal({ name: own.name, path: '/v1/', maxAge: 600 })
@@ -254,7 +254,7 @@ onOneBackend('signed cookies of folders', (start) => {
     const withoutKey = await newClient(service)
     const made = async (as: Caller, json: object) => {
       const answer = await ask(as, '/v1/sign/cookie', { method: 'POST', json })
-      const { code, value = '' } = (await answer.json()) as { code?: string; value?: string }
+      const { code, value = '' } = answer.body as { code?: string; value?: string }
       return code ?? Buffer.from(String(value.split('.')[3]), 'base64url').toString()
     }
     expect(await made(scoped, { expiresIn: 60 })).to.equal('galleries')
