@@ -18,7 +18,7 @@ export function clientIp({ ip = '' }: Pick<Request, 'ip'>): string {
 }
 
 // As proxies write them: 192.0.2.1:47011, [2001:db8::1]:47011, [2001:db8::1].
-const WITH_PORT = /^(?:\[(?<six>[^\]]+)\](?::\d+)?|(?<four>[\d.]+):\d+)$/
+const WITH_PORT = /^(?:\[(?<six>[^\]]+)\](?::\d+)?|(?<four>\d+(?:\.\d+){3}):\d+)$/
 
 /** An IP address without the port that some proxies add in `X-Forwarded-For`, such as Azure Application Gateway. */
 export function withoutPort(ip: string): string {
