@@ -82,7 +82,7 @@ async function withoutStatement(attestationObject: string): Promise<string> {
   const authData = decodeAttestationObject(bytesOf(attestationObject)).get('authData')
   const without = new Map<string, string | Map<string, never> | Uint8Array_>([
     ['fmt', 'none'],
-    ['attStmt', new Map()],
+    ['attStmt', new Map<string, never>()],
     ['authData', authData],
   ])
   return Buffer.from(isoCBOR.encode(without)).toString('base64url')

@@ -8,12 +8,14 @@ import { formatTime } from '../../ui/format.ts'
 import { Segmented } from '../../ui/forms/choices.tsx'
 import { ConfirmDialog } from '../../ui/overlays/dialog.tsx'
 import { Card, Page } from '../../ui/page.tsx'
+import { PASSKEYS } from '../../texts/session/passkeys.ts'
 import { setTheme, useTheme } from '../../ui/theme.ts'
+import { PasskeysCard } from './passkeys-card.tsx'
 import { PasswordForm } from './password-form.tsx'
 import { ProfileForm } from './profile-form.tsx'
 import { ACCOUNT } from './texts.ts'
 
-/** Name, password, appearance and sessions of the signed-in member. */
+/** Name, password, passkeys, appearance and sessions of the signed-in member. */
 export function AccountPage() {
   const { member, expiresAt } = useSession()
   const { theme } = useTheme()
@@ -30,9 +32,15 @@ export function AccountPage() {
               <ProfileForm key={member.name} />
             </Card>
             {!member.organisation && (
-              <Card title={ACCOUNT.password} description={ACCOUNT.passwordText}>
-                <PasswordForm />
-              </Card>
+              <>
+                <Card
+                  title={ACCOUNT.password}
+                  description={member.passkeyOnly ? PASSKEYS.setText : ACCOUNT.passwordText}
+                >
+                  <PasswordForm />
+                </Card>
+                <PasskeysCard />
+              </>
             )}
           </>
         ) : (
