@@ -41,7 +41,7 @@ export async function signInWithPasskey(): Promise<Session> {
 /** What to show for an error of these two. */
 export function passkeyMessage(error: unknown): string {
   if (!(error instanceof SluiceError)) return error instanceof Error ? error.message : String(error)
-  return Object.hasOwn(PASSKEYS.refused, error.code) ? PASSKEYS.refused[error.code] : error.message
+  return PASSKEYS.refused[error.code] ?? error.message
 }
 
 /** @param host for which the passkey is. @throws Error with a text for people */

@@ -69,7 +69,7 @@ onOneBackend('passkeys over HTTP', (start) => {
     })
     expect(json.pubKeyCredParams.map(({ alg }: { alg: number }) => alg)).to.deep.equal([-8, -7, -257])
     expect(json.excludeCredentials).to.have.length(1)
-    expect(headers.get('cache-control')).to.equal('private, no-store')
+    expect(headers.get('cache-control')).to.equal('no-store')
     expect(headers.get('set-cookie')).to.match(/^sluice_passkey=v1\.[\w-]+; .*; HttpOnly; SameSite=Strict$/)
   })
 
