@@ -55,7 +55,8 @@ export function operatorHasNoRecord(): Problem {
   return new Problem({
     status: 409,
     code: 'operator_session',
-    detail: 'You are signed in with ADMIN_PASSWORD, which has no account. It is changed in the configuration.',
+    detail:
+      'You are signed in with ADMIN_PASSWORD, which has no account. It is changed in the configuration.',
   })
 }
 

@@ -1,5 +1,11 @@
 import { newClientId } from '../../core/clients/client.ts'
-import { foldedEmail, isPasskeyOnly, type Member, NO_SESSIONS, OPERATOR_ID } from '../../core/members/member.ts'
+import {
+  foldedEmail,
+  isPasskeyOnly,
+  type Member,
+  NO_SESSIONS,
+  OPERATOR_ID,
+} from '../../core/members/member.ts'
 import type { MemberStore } from '../../core/ports/members/member-store.ts'
 import { badParameter } from '../../core/problem.ts'
 import type { AdminSessions } from '../admin/sessions.ts'

@@ -101,7 +101,13 @@ onOneBackend('passkeys over HTTP', (start) => {
     const service = await start()
     const own = await firstOwner(service)
     const { device } = await addTo(own, service)
-    const signIn = { id: 'AA', clientDataJSON: 'AA', authenticatorData: 'AA', signature: 'AA', userHandle: 'AA' }
+    const signIn = {
+      id: 'AA',
+      clientDataJSON: 'AA',
+      authenticatorData: 'AA',
+      signature: 'AA',
+      userHandle: 'AA',
+    }
     const add = { name: 'Phone', id: 'AA', clientDataJSON: 'AA', attestationObject: 'AA' }
     for (const [path, body, param] of [
       ['passkey', { ...signIn, id: 'A'.repeat(1365) }, 'id'],
@@ -115,7 +121,11 @@ onOneBackend('passkeys over HTTP', (start) => {
       ['passkeys', { ...add, attestationObject: 'A'.repeat(11_000) }, 'attestationObject'],
     ] as const) {
       const { status, json } = await own.send('POST', `/v1/session/${path}`, body)
-      expect([status, json.code, json.param], JSON.stringify(body)).to.deep.equal([400, 'bad_parameter', param])
+      expect([status, json.code, json.param], JSON.stringify(body)).to.deep.equal([
+        400,
+        'bad_parameter',
+        param,
+      ])
     }
     const large = await own.send('POST', '/v1/session/passkeys', { ...add, more: 'x'.repeat(17_000) })
     expect([large.status, large.json.code]).to.deep.equal([413, 'too_large'])

@@ -2,8 +2,8 @@ import { KeyRound } from 'lucide-react'
 import { useRef, useState } from 'react'
 import { type Session, SluiceError } from '../../../../client/index.ts'
 import { installation } from '../../api/clients.ts'
-import { hasPasskeys, passkeyMessage, signInWithPasskey } from '../../api/passkeys.ts'
 import { organisationLabel, organisationUrl } from '../../api/organisation.ts'
+import { hasPasskeys, passkeyMessage, signInWithPasskey } from '../../api/passkeys.ts'
 import { PASSKEYS } from '../../texts/session/passkeys.ts'
 import { SIGN_IN } from '../../texts/session/sign-in.ts'
 import { Button } from '../../ui/button.tsx'
@@ -54,7 +54,11 @@ export function SignInForm({
     try {
       onSignedIn(await signInWithPasskey())
     } catch (error) {
-      setFailure(error instanceof SluiceError && error.status === 429 ? messageOf(error, false) : passkeyMessage(error))
+      setFailure(
+        error instanceof SluiceError && error.status === 429
+          ? messageOf(error, false)
+          : passkeyMessage(error),
+      )
     } finally {
       setAsking(false)
     }

@@ -54,7 +54,11 @@ export function AddPasskeyDialog({
       // The dialog shows then what else it needs.
       fieldOf={(error) => (isSignInNeeded(error) ? 'password' : undefined)}
     >
-      <Field label={PASSKEYS.name} hint={PASSKEYS.nameHint} error={isTried && isEmpty && PASSKEYS.nameMissing}>
+      <Field
+        label={PASSKEYS.name}
+        hint={PASSKEYS.nameHint}
+        error={isTried && isEmpty && PASSKEYS.nameMissing}
+      >
         <Input
           autoComplete="off"
           maxLength={100}

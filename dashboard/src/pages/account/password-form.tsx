@@ -23,7 +23,7 @@ export function PasswordForm() {
   const [next, setNext] = useState('')
   const [isTried, setTried] = useState(false)
   const change = useMutation({
-    mutationFn: () => 
+    mutationFn: () =>
       installation.sessions.update({
         newPassword: next,
         ...(member.passkeyOnly ? {} : { currentPassword: current }),

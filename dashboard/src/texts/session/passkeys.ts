@@ -7,7 +7,8 @@ export const PASSKEYS = {
   notSupported: 'This device cannot create a passkey. It needs a PIN, a fingerprint or a face to unlock it.',
   /** By the code of the error. */
   refused: {
-    unknown_passkey: 'This passkey is not known here. It may have been removed. Use another one, or a password.',
+    unknown_passkey:
+      'This passkey is not known here. It may have been removed. Use another one, or a password.',
     passkey_unverified:
       'The device has not verified you. Use a passkey with a PIN, a fingerprint or your face.',
     wrong_passkey: 'The passkey could not be verified. Try again.',
@@ -43,7 +44,8 @@ export const PASSKEYS = {
   deviceName: (system: string | undefined) => system ?? 'This device',
 
   only: 'Sign in only with passkeys',
-  onlyText: 'Remove the password: a stolen one then opens nothing. If you lose all passkeys, an owner can create a link for you.',
+  onlyText:
+    'Remove the password: a stolen one then opens nothing. If you lose all passkeys, an owner can create a link for you.',
   onlyTitle: 'Remove your password?',
   onlyConfirm:
     'From then on, only your passkeys open your account. All your other sessions end. If you lose all passkeys, an owner can create a link for you.',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Passkey, PASSKEYS_MAX } from '../../../core/members/member.ts'
+import { PASSKEYS_MAX, type Passkey } from '../../../core/members/member.ts'
 import { PASSKEY_ALGORITHMS } from '../../../core/ports/members/passkey-verifier.ts'
 import { CHALLENGE_MS } from '../../../service/members/passkeys/challenges.ts'
 import type { OwnPasskeys } from '../../../service/members/passkeys/own-passkeys.ts'
@@ -194,12 +194,7 @@ const removePasskey = endpoint({
   description: 'It ends all other sessions of the member: a lost device may have one.',
   access: 'session',
   responses: { 204: { description: 'Removed.', headers: ['Cache-Control', 'Set-Cookie'] } },
-  problems: [
-    '404 member_not_found',
-    '404 passkey_not_found',
-    '409 last_passkey',
-    '409 operator_session',
-  ],
+  problems: ['404 member_not_found', '404 passkey_not_found', '409 last_passkey', '409 operator_session'],
   examples: [
     { id: 'operator', summary: 'The operator has none', parameters: { id: '7xWnB4tQeKm' }, status: 409 },
   ],

@@ -1,12 +1,24 @@
 import { newClientId } from '../../../core/clients/client.ts'
-import { type Member, type MemberTable, OPERATOR_ID, type Passkey, PASSKEYS_MAX } from '../../../core/members/member.ts'
+import {
+  type Member,
+  type MemberTable,
+  OPERATOR_ID,
+  PASSKEYS_MAX,
+  type Passkey,
+} from '../../../core/members/member.ts'
 import type { MemberStore } from '../../../core/ports/members/member-store.ts'
 import type { CreatedAnswer, PasskeyVerifier } from '../../../core/ports/members/passkey-verifier.ts'
 import { hasNoPassword, noSuchMember, operatorHasNoRecord, wrongCurrentPassword } from '../member-problems.ts'
 import type { Passwords } from '../passwords.ts'
 import { isRecent, type MemberSession, type NewSession, type Sessions } from '../sessions.ts'
 import type { BegunChallenge, Challenges } from './challenges.ts'
-import { lastPasskey, noSuchPasskey, passkeyExists, signInAgain, tooManyPasskeys } from './passkey-problems.ts'
+import {
+  lastPasskey,
+  noSuchPasskey,
+  passkeyExists,
+  signInAgain,
+  tooManyPasskeys,
+} from './passkey-problems.ts'
 import type { RefuseAnswer } from './refuse-answer.ts'
 
 /** The passkeys of the signed-in member. The caller limits how often passwords are tried. */
@@ -19,7 +31,10 @@ export interface OwnPasskeys {
    * @param proof `page`: the origin of the page, when `BASE_URL` is unset
    * @throws Problem 400 for an unknown origin, 403, 409 for the operator, a member of the identity provider and too many passkeys, 503
    */
-  begin(session: MemberSession, proof: { page: string | undefined; password: string | undefined }): Promise<BegunPasskey>
+  begin(
+    session: MemberSession,
+    proof: { page: string | undefined; password: string | undefined },
+  ): Promise<BegunPasskey>
   /**
    * Adds the passkey that the browser has created.
    *
@@ -111,7 +126,9 @@ export function createOwnPasskeys({
       const expected = await challenges.use({ addedBy: memberId }, cookie)
       const credential = await verifier.created(answer, expected).catch(refuse(403, memberId))
       return change(session, (member, { members }) => {
-        const isKnown = members.some((one) => one.passkeys?.some((each) => each.credentialId === credential.id))
+        const isKnown = members.some((one) =>
+          one.passkeys?.some((each) => each.credentialId === credential.id),
+        )
         if (isKnown) throw passkeyExists()
         if (session.member.isOfOrganisation) throw hasNoPassword()
         const { passkeys = [] } = member

@@ -92,5 +92,8 @@ function owned({ members }: MemberTable, credentialId: string): Owned | undefine
 /** A counter that does not grow means that there is a copy of the private key. Devices that synchronize their passkeys do not count. */
 function checkCounter({ id, counter: last }: Passkey, counter: number): void {
   if (counter > last || (counter === 0 && last === 0)) return
-  throw new PasskeyRefused('invalid', `the counter of passkey ${id} is ${counter}, after ${last}: it may have a copy`)
+  throw new PasskeyRefused(
+    'invalid',
+    `the counter of passkey ${id} is ${counter}, after ${last}: it may have a copy`,
+  )
 }
