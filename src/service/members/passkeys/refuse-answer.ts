@@ -1,4 +1,5 @@
 import type { Log } from '../../../core/log.ts'
+import { logReason } from '../../../core/log-reason.ts'
 import { PasskeyRefused } from '../../../core/ports/members/passkey-verifier.ts'
 import { type RefusedStatus, refusedPasskey } from './passkey-problems.ts'
 
@@ -8,7 +9,7 @@ export type RefuseAnswer = (status: RefusedStatus, memberId: string) => (error: 
 export function createRefuseAnswer(log: Log): RefuseAnswer {
   return (status, member) => (error) => {
     if (!(error instanceof PasskeyRefused)) throw error
-    log.warn({ member, reason: error.message }, 'the answer of a passkey was not verified')
+    log.warn({ member, reason: logReason(error) }, 'the answer of a passkey was not verified')
     throw refusedPasskey(error.failure, status)
   }
 }
