@@ -91,9 +91,9 @@ const listPasskeys = endpoint({
   tag: 'Members',
   summary: 'List the passkeys of the signed-in member',
   access: 'session',
-  responses: { 200: json(passkeyList, 'The passkeys. The operator has none.') },
+  responses: { 200: json(passkeyList, 'The passkeys. The operator cannot have any.') },
   problems: ['404 member_not_found'],
-  examples: [{ id: 'operator', summary: 'The operator has none', status: 200, response: { passkeys: [] } }],
+  examples: [{ id: 'operator', summary: 'The operator cannot have any', status: 200, response: { passkeys: [] } }],
 
   async handle({ ownPasskeys }: Services, { caller }) {
     const list: z.input<typeof passkeyList> = { passkeys: (await ownPasskeys.list(caller)).map(toWire) }
@@ -196,7 +196,7 @@ const removePasskey = endpoint({
   responses: { 204: { description: 'Removed.', headers: ['Cache-Control', 'Set-Cookie'] } },
   problems: ['404 member_not_found', '404 passkey_not_found', '409 last_passkey', '409 operator_session'],
   examples: [
-    { id: 'operator', summary: 'The operator has none', parameters: { id: '7xWnB4tQeKm' }, status: 409 },
+    { id: 'operator', summary: 'The operator cannot have any', parameters: { id: '7xWnB4tQeKm' }, status: 409 },
   ],
 
   async handle({ ownPasskeys, audit }: Services, { req, res, caller, params }) {
