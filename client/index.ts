@@ -3,6 +3,7 @@ export type { Clients } from './access/clients.ts'
 export { type FolderCookie, type FolderCookieOptions, signFolderCookie } from './access/folder-cookie.ts'
 export type { LinkOptions, Links } from './access/links.ts'
 export type { Members } from './access/members.ts'
+export type { Passkeys } from './access/passkeys.ts'
 export type { Presets } from './access/presets.ts'
 export type { Role, SessionClient, Sessions } from './access/session.ts'
 export type { SignOptions, Urls } from './access/urls.ts'
@@ -59,11 +60,15 @@ export type {
   NewClient,
   NewMember,
   NewMemberLink,
+  NewPasskey,
   NewPreset,
   NewScopedSecret,
   NewSecret,
   NewSession,
   ParameterLists,
+  Passkey,
+  PasskeyCreation,
+  PasskeyRequest,
   Preset,
   Problem,
   ProblemCode,
@@ -76,6 +81,7 @@ export type {
   TestedStorage,
   UploadLink as SignedLink,
   UsageReport,
+  UsedPasskey,
   WebhookDelivery,
   WebhookDeliveryList,
   WebhookDeliveryWithPayload,

@@ -1,5 +1,6 @@
 import type { LinkUse, MemberLink, NewSession, Session, SessionChange } from '../generated/api.ts'
 import type { Api, CallOptions } from '../http/request.ts'
+import { createPasskeys, type Passkeys } from './passkeys.ts'
 
 /** What a member may do: read; everything that a client's own secret permits; also manage clients and members. */
 export type Role = Session['member']['role']
@@ -13,7 +14,7 @@ export interface Sessions {
   get(options?: CallOptions): Promise<Session>
   /** Without an email address: with ADMIN_PASSWORD. */
   signIn(credentials: NewSession, options?: CallOptions): Promise<Session>
-  /** Changes the name or the password of the member. */
+  /** Changes the name or the password of the member. A new password `null` removes it, for a member who has a passkey. */
   update(change: SessionChange, options?: CallOptions): Promise<Session>
   /** `everywhere`: ends all sessions of the member. */
   signOut(options?: CallOptions & { everywhere?: boolean }): Promise<void>
@@ -21,6 +22,7 @@ export interface Sessions {
   link(link: string, options?: CallOptions): Promise<MemberLink>
   /** Sets the password of a link and signs in. The link is then no longer valid. */
   acceptLink(use: LinkUse, options?: CallOptions): Promise<Session>
+  passkeys: Passkeys
 }
 
 /** Creates the calls for sessions. @param api without `onSignedOut`: the first page handles a missing session itself */
@@ -36,5 +38,6 @@ export function createSessions(api: Api): Sessions {
     link: (link, { signal } = {}) =>
       api.json({ method: 'POST', path: `${path}/link`, json: { link }, signal }),
     acceptLink: (json, { signal } = {}) => api.json({ method: 'PUT', path: `${path}/link`, json, signal }),
+    passkeys: createPasskeys(api, path),
   }
 }

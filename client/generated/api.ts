@@ -14,6 +14,7 @@ export type ProblemCode =
   | 'bad_path'
   | 'bad_presets'
   | 'bad_request'
+  | 'challenge_expired'
   | 'checksum_mismatch'
   | 'client_conflict'
   | 'client_not_found'
@@ -44,6 +45,7 @@ export type ProblemCode =
   | 'joined_upload'
   | 'key_not_found'
   | 'last_owner'
+  | 'last_passkey'
   | 'length_required'
   | 'link_busy'
   | 'link_expired'
@@ -54,6 +56,7 @@ export type ProblemCode =
   | 'method_not_allowed'
   | 'no_cover'
   | 'no_equivalent'
+  | 'no_passkey'
   | 'no_password'
   | 'no_progress'
   | 'no_webhook_receiver'
@@ -70,6 +73,9 @@ export type ProblemCode =
   | 'other_request'
   | 'out_of_scope'
   | 'output_too_large'
+  | 'passkey_exists'
+  | 'passkey_not_found'
+  | 'passkey_unverified'
   | 'precondition_failed'
   | 'preset_is_shared'
   | 'preset_not_found'
@@ -87,6 +93,7 @@ export type ProblemCode =
   | 'route_not_found'
   | 'secret_not_found'
   | 'several_files'
+  | 'sign_in_again'
   | 'sign_in_off'
   | 'size_mismatch'
   | 'slow_body'
@@ -98,6 +105,7 @@ export type ProblemCode =
   | 'too_many_jobs'
   | 'too_many_members'
   | 'too_many_parameters'
+  | 'too_many_passkeys'
   | 'too_many_slow_readers'
   | 'too_many_waiting'
   | 'too_many_webhook_tests'
@@ -108,7 +116,9 @@ export type ProblemCode =
   | 'type_not_allowed'
   | 'unauthorized'
   | 'unavailable'
+  | 'unknown_origin'
   | 'unknown_parameter'
+  | 'unknown_passkey'
   | 'unknown_preset'
   | 'unknown_transfer_coding'
   | 'unsupported_media_type'
@@ -123,6 +133,7 @@ export type ProblemCode =
   | 'url_unsigned'
   | 'variant_limit'
   | 'worker_script'
+  | 'wrong_passkey'
   | 'wrong_password'
   | 'wrong_type'
 
@@ -1071,6 +1082,10 @@ export interface Member {
   invitedUntil?: string
   /** The member signs in with the organisation. */
   organisation?: true
+  /** How many passkeys there are. Absent: none. */
+  passkeys?: number
+  /** The member has passkeys, and no password. */
+  passkeyOnly?: true
 }
 
 export interface MemberChange {
@@ -1221,6 +1236,17 @@ export interface NewMemberLink {
   expiresAt: string
 }
 
+export interface NewPasskey {
+  /** Name by which the member recognizes the passkey. At most 100 characters. */
+  name: string
+  /** ID that the device has chosen. At most 1364 characters. */
+  id: string
+  /** What the browser has seen. At most 2731 characters. */
+  clientDataJSON: string
+  /** The public key. Its attestation is not read. At most 10923 characters. */
+  attestationObject: string
+}
+
 export interface NewPreset {
   /** Type of the files that the parameters are for. The preset also applies to other types that accept all of them. */
   group: "image" | "video" | "audio" | "text" | "application"
@@ -1271,6 +1297,75 @@ export interface ParameterLists {
   audio: Array<DeliveryParameter>
   text: Array<DeliveryParameter>
   application: Array<DeliveryParameter>
+}
+
+/** A passkey of a member. */
+export interface Passkey {
+  /** ID of the passkey. */
+  id: string
+  /** Name that the member has chosen. */
+  name: string
+  /** When it was added. */
+  createdAt: string
+  /** When the member last signed in with it. */
+  lastUsedAt?: string
+}
+
+export interface PasskeyConfirmation {
+  /** Required when the sign-in is more than 10 minutes old, unless there is no password. At most 256 characters. */
+  currentPassword?: string
+}
+
+/** Options for `PublicKeyCredential.parseCreationOptionsFromJSON()` of browsers. */
+export interface PasskeyCreation {
+  /** The service. */
+  rp: {
+    id: string
+    name: string
+  }
+  /** The member. The ID is in base64url. */
+  user: {
+    id: string
+    name: string
+    displayName: string
+  }
+  /** 32 random bytes in base64url, valid once. */
+  challenge: string
+  /** The accepted algorithms, by their COSE numbers. */
+  pubKeyCredParams: Array<{
+    type: "public-key"
+    alg: number
+  }>
+  /** How long the browser waits for the person, in milliseconds. */
+  timeout: number
+  /** Passkeys of the member. */
+  excludeCredentials: Array<{
+    type: "public-key"
+    /** In base64url. */
+    id: string
+  }>
+  authenticatorSelection: {
+    residentKey: "required"
+    requireResidentKey: true
+    userVerification: "required"
+  }
+  attestation: "none"
+}
+
+export interface PasskeyList {
+  /** The oldest first. */
+  passkeys: Array<Passkey>
+}
+
+/** Options for `PublicKeyCredential.parseRequestOptionsFromJSON()` of browsers. */
+export interface PasskeyRequest {
+  /** Host name for which the passkey is. */
+  rpId: string
+  /** 32 random bytes in base64url, valid once. */
+  challenge: string
+  /** How long the browser waits for the person, in milliseconds. */
+  timeout: number
+  userVerification: "required"
 }
 
 /** A preset. */
@@ -1457,6 +1552,8 @@ export interface Session {
     role: "viewer" | "editor" | "owner"
     /** The member signs in with the organisation, and has no password. */
     organisation?: true
+    /** The member has passkeys, and no password. */
+    passkeyOnly?: true
   }
   /** The clients that the member may see. */
   clients: Array<{
@@ -1480,10 +1577,9 @@ export interface Session {
 export interface SessionChange {
   /** Name for people. At most 100 characters. */
   name?: string
-  /** Required for a new password. At most 256 characters. */
+  /** Required for a new password, and for its removal, when the member has one. At most 256 characters. */
   currentPassword?: string
-  /** A new password: 10 to 256 characters. At most 256 characters. */
-  newPassword?: string
+  newPassword?: string | null
 }
 
 export interface SignInRequest {
@@ -1662,6 +1758,19 @@ export interface UsageReport {
     /** A number of events, or of bytes. */
     errors: number
   }>
+}
+
+export interface UsedPasskey {
+  /** ID that the device has chosen. At most 1364 characters. */
+  id: string
+  /** What the browser has seen. At most 2731 characters. */
+  clientDataJSON: string
+  /** What the device states. At most 1366 characters. */
+  authenticatorData: string
+  /** Signature of both. At most 1366 characters. */
+  signature: string
+  /** ID of the member. At most 86 characters. */
+  userHandle: string
 }
 
 /** The delivery of an event to a receiver. */

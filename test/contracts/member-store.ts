@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type Member, type MemberTable, NO_SESSIONS } from '../../src/core/members/member.ts'
+import { type Member, type MemberTable, NO_SESSIONS, type Passkey } from '../../src/core/members/member.ts'
 import type { MemberStore } from '../../src/core/ports/members/member-store.ts'
 import { rejection } from '../support/rejection.ts'
 
@@ -23,6 +23,17 @@ export function aMember(name: string): Member {
     invitedUntil: 2,
     sessions: { generation: 3, ended: [{ id: 'a session', until: 4 }] },
   }
+}
+
+export const A_PASSKEY: Passkey = {
+  id: 'a passkey',
+  credentialId: 'aWQ',
+  publicKey: 'a2V5',
+  rpId: 'files.example.com',
+  counter: 5,
+  name: 'Phone',
+  createdAt: 6,
+  lastUsedAt: 7,
 }
 
 /** Adds a member at the end. */
@@ -55,6 +66,15 @@ export function memberStoreContract(name: string, open: () => Promise<OpenedMemb
       await other.refresh()
       for (const one of [store, other])
         expect(one.table()).to.deep.equal({ members: [aMember('ada')], operatorSessions: sessions })
+    })
+
+    it('returns the passkeys of a member who has no password', async () => {
+      const { store, other } = opened
+      const { password: _, ...ada } = aMember('ada')
+      const member = { ...ada, passkeys: [A_PASSKEY, { ...A_PASSKEY, id: 'another' }] }
+      await store.change((table) => ({ table: { ...table, members: [member] }, result: undefined }))
+      await other.refresh()
+      for (const one of [store, other]) expect(one.table().members).to.deep.equal([member])
     })
 
     it('changes nothing when the change throws', async () => {

@@ -9,8 +9,8 @@ function withImports(script: string): string[] {
   return [script, ...imports.flatMap(([, path = '']) => withImports(join(dirname(script), path)))]
 }
 
-// Issue 30: with those of the tests and the console, it was twice that.
-const INSTALLED_MAX_MB = 270
+// Issue 30: with those of the tests and the console, it was twice that. 7 MB verify passkeys.
+const INSTALLED_MAX_MB = 280
 
 describe('the packages that npm start installs', () => {
   it(`take at most ${INSTALLED_MAX_MB} MB`, () => {

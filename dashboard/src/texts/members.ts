@@ -21,6 +21,9 @@ export const MEMBERS = {
   you: 'You',
   invited: 'Invited',
   invitationExpired: 'Invitation expired',
+  passkeys: (count: number) => (count === 1 ? '1 passkey' : `${count} passkeys`),
+  passkeyOnly: 'No password',
+  passkeyOnlyText: 'Signs in only with passkeys.',
   organisation: 'Organisation',
   organisationText: 'Signs in with the organisation, which sets the role at each sign-in.',
   edit: 'Edit',
@@ -38,6 +41,7 @@ export const MEMBERS = {
   linkTitle: 'Send this link',
   linkText: (name: string, time: string) =>
     `${name} chooses a password with this link. It works once, until ${time}. It is not shown again.`,
+  linkRemovesPasskeys: 'When it is used, all passkeys are removed and all sessions end.',
   copyLink: 'Copy link',
   done: 'Done',
   emptyTitle: 'Work together',

@@ -7,6 +7,17 @@ const sessions = z.object({
   ended: z.array(z.object({ id: z.string(), until: z.number() })),
 })
 
+const passkey = z.object({
+  id: z.string(),
+  credentialId: z.string(),
+  publicKey: z.string(),
+  rpId: z.string(),
+  counter: z.int().min(0),
+  name: z.string(),
+  createdAt: z.number(),
+  lastUsedAt: z.number().optional(),
+})
+
 const memberTable = z.object({
   members: z.array(
     z.object({
@@ -17,6 +28,7 @@ const memberTable = z.object({
       clients: z.union([z.literal('all'), z.array(z.string())]),
       createdAt: z.number(),
       password: z.string().optional(),
+      passkeys: z.array(passkey).optional(),
       identity: z.object({ issuer: z.string(), subject: z.string() }).optional(),
       invitedUntil: z.number().optional(),
       sessions,

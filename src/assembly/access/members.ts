@@ -1,5 +1,6 @@
 import type { Config } from '../../../config/load.ts'
 import { bucketMemberStore } from '../../adapters/member-store/bucket.ts'
+import { simpleWebAuthn } from '../../adapters/passkey-verifier/simplewebauthn.ts'
 import { throttled } from '../../core/async/throttle-log.ts'
 import type { Log } from '../../core/log.ts'
 import type { Bucket } from '../../core/ports/bucket.ts'
@@ -12,6 +13,10 @@ import { createAdminSessions } from '../../service/admin/sessions.ts'
 import { createLastSeen } from '../../service/members/last-seen.ts'
 import { createMemberLinks, isSetUp } from '../../service/members/links.ts'
 import { createMembers } from '../../service/members/members.ts'
+import { createChallenges } from '../../service/members/passkeys/challenges.ts'
+import { createOwnPasskeys } from '../../service/members/passkeys/own-passkeys.ts'
+import { createPasskeySignIn } from '../../service/members/passkeys/passkey-sign-in.ts'
+import { createRefuseAnswer } from '../../service/members/passkeys/refuse-answer.ts'
 import { createPasswords, type PasswordCost } from '../../service/members/passwords.ts'
 import { createSessions } from '../../service/members/sessions.ts'
 import { createSignIn } from '../../service/members/sign-in.ts'
@@ -63,6 +68,17 @@ export async function openMembers({
   const lastSeen = createLastSeen({ ledger, log })
   const audit = createAuditTrail({ store: backends.audit, log })
   const signInLinks = createSignInLinks({ store, links, audit, baseUrl, issuer })
+  const passwords = createPasswords(passwordCost ? { cost: passwordCost } : {})
+  const ofPasskeys = {
+    ...{ store, sessions, lastSeen, passwords },
+    challenges: createChallenges({
+      origin: config.BASE_URL && new URL(config.BASE_URL).origin,
+      key: keys('passkey challenges'),
+      ledger,
+    }),
+    verifier: simpleWebAuthn(),
+    refuse: createRefuseAnswer(log),
+  }
   const warnUpdates = throttled((err) =>
     log.warn({ err }, 'member updates unavailable; using the cached state'),
   )
@@ -76,10 +92,12 @@ export async function openMembers({
         store,
         sessions,
         links,
-        passwords: createPasswords(passwordCost ? { cost: passwordCost } : {}),
+        passwords,
         adminSessions,
         lastSeen,
       }),
+      ownPasskeys: createOwnPasskeys(ofPasskeys),
+      passkeySignIn: createPasskeySignIn(ofPasskeys),
       members: createMembers({ store, clients, links, lastSeen, issuer }),
       lastSeen,
       audit,

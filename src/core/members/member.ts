@@ -27,14 +27,42 @@ export interface Member {
   clients: VisibleClients
   /** Milliseconds since 1970. */
   createdAt: number
-  /** The digest of the password; absent until the invitation is accepted, and for members of an identity provider. */
+  /** The digest of the password; absent until the invitation is accepted, for members of an identity provider, and with passkeys alone. */
   password?: string
+  /** The passkeys, the oldest first. Absent: none. */
+  passkeys?: readonly Passkey[]
   /** Who the member is at the identity provider with which they sign in; absent when they have never done so. */
   identity?: Identity
   /** When the last invitation expires, in milliseconds since 1970; absent when it was accepted. */
   invitedUntil?: number
   sessions: SessionState
 }
+
+/** A key pair of which the member's device, or password manager, has the private key. @see https://www.w3.org/TR/webauthn-3/ */
+export interface Passkey {
+  /** 11 characters of base58, see `newClientId`. */
+  id: string
+  /** The ID that the device has chosen, of at most {@link CREDENTIAL_ID_MAX_BYTES}, in base64url. Unique among all members. */
+  credentialId: string
+  /** As a COSE key in base64url. */
+  publicKey: string
+  /** The host name, or a domain above it, for which browsers use the passkey: its relying party ID. */
+  rpId: string
+  /** How often it has signed, as the device counts it; 0 for devices that do not count. */
+  counter: number
+  /** A name that the member has chosen. */
+  name: string
+  /** Milliseconds since 1970. */
+  createdAt: number
+  /** Milliseconds since 1970; absent before the first sign-in. */
+  lastUsedAt?: number
+}
+
+/** The maximum number of passkeys of a member. */
+export const PASSKEYS_MAX = 10
+
+/** The maximum length of a credential ID. @see WebAuthn Level 3, section 4, "Credential ID" */
+export const CREDENTIAL_ID_MAX_BYTES = 1023
 
 /** A person at an identity provider. The email address may change, or pass to another person; the subject never does. */
 export interface Identity {
@@ -78,9 +106,19 @@ export function isVisible(clients: VisibleClients, clientId: string): boolean {
   return clients === 'all' || clients.includes(clientId)
 }
 
+/** Whether a member can sign in without an identity provider. */
+export function hasCredential({ password, passkeys = [] }: Pick<Member, 'password' | 'passkeys'>): boolean {
+  return password !== undefined || passkeys.length > 0
+}
+
+/** Whether a member signs in with passkeys alone. */
+export function isPasskeyOnly(member: Pick<Member, 'password' | 'passkeys'>): boolean {
+  return member.password === undefined && hasCredential(member)
+}
+
 /** An owner who can sign in without an identity provider. An invited one may never accept. */
-export function isActiveOwner({ role, password }: Member): boolean {
-  return role === 'owner' && password !== undefined
+export function isActiveOwner(member: Member): boolean {
+  return member.role === 'owner' && hasCredential(member)
 }
 
 /**
@@ -88,6 +126,7 @@ export function isActiveOwner({ role, password }: Member): boolean {
  *
  * @param issuer the configured one; undefined without one
  */
-export function isOfOrganisation({ identity, password }: Member, issuer: string | undefined): boolean {
-  return identity !== undefined && identity.issuer === issuer && password === undefined
+export function isOfOrganisation(member: Member, issuer: string | undefined): boolean {
+  const { identity } = member
+  return identity !== undefined && identity.issuer === issuer && !hasCredential(member)
 }

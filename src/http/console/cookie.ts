@@ -4,6 +4,8 @@ import type { Request, Response } from 'express'
 export const SESSION_COOKIE = 'sluice_session'
 // What a sign-in at an identity provider needs at its end.
 const OIDC_COOKIE = 'sluice_oidc'
+// What the answer of a passkey is verified with.
+const PASSKEY_COOKIE = 'sluice_passkey'
 
 /**
  * The value of the session cookie; undefined without one. Several cookies of this name mean that a page of another
@@ -15,12 +17,17 @@ export function sessionCookie(req: Request): string | undefined {
 
 /** The cookie of a sign-in at an identity provider, see {@link sessionCookie}. */
 export function oidcCookie(req: Request): string | undefined {
-  return cookieNamed(req, oidcName(req))
+  return cookieNamed(req, ofHost(req, OIDC_COOKIE))
+}
+
+/** The cookie of a request for a passkey, see {@link sessionCookie}. */
+export function passkeyCookie(req: Request): string | undefined {
+  return cookieNamed(req, ofHost(req, PASSKEY_COOKIE))
 }
 
 // A page of another subdomain cannot set a cookie with this prefix, which browsers accept over https alone.
-function oidcName({ secure }: Request): string {
-  return secure ? `__Host-${OIDC_COOKIE}` : OIDC_COOKIE
+function ofHost({ secure }: Request, name: string): string {
+  return secure ? `__Host-${name}` : name
 }
 
 function cookieNamed({ headers }: Request, name: string): string | undefined {
@@ -60,7 +67,21 @@ export function setOidcCookie(
   { value = '', expiresAt }: { value?: string; expiresAt: number },
 ): void {
   const expires = new Date(expiresAt)
-  res.append('Set-Cookie', cookie(req, `${oidcName(req)}=${value}`, { expires, sameSite: 'Lax' }))
+  res.append('Set-Cookie', cookie(req, `${ofHost(req, OIDC_COOKIE)}=${value}`, { expires, sameSite: 'Lax' }))
+}
+
+/**
+ * Sets the cookie of a request for a passkey.
+ *
+ * @param value undefined removes the cookie
+ * @param expiresAt in milliseconds since 1970
+ */
+export function setPasskeyCookie(
+  { req, res }: { req: Request; res: Response },
+  { cookie: value = '', expiresAt }: { cookie?: string; expiresAt: number },
+): void {
+  const pair = `${ofHost(req, PASSKEY_COOKIE)}=${value}`
+  res.append('Set-Cookie', cookie(req, pair, { expires: new Date(expiresAt) }))
 }
 
 // `secure` also reads X-Forwarded-Proto of a proxy that TRUST_PROXY names.

@@ -1,5 +1,7 @@
 import { readMemberLink, useMemberLink } from './links.ts'
 import { OIDC } from './oidc/endpoints.ts'
+import { OWN_PASSKEYS } from './passkeys/own.ts'
+import { PASSKEY_SIGN_IN } from './passkeys/sign-in.ts'
 import { beginSession, endSession, getSession, updateSession } from './session.ts'
 import { signIn } from './sign-in.ts'
 
@@ -13,4 +15,6 @@ export const SESSIONS = [
   readMemberLink,
   useMemberLink,
   ...OIDC,
+  ...OWN_PASSKEYS,
+  ...PASSKEY_SIGN_IN,
 ]

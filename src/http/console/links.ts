@@ -86,7 +86,8 @@ export const useMemberLink = endpoint({
   id: 'useMemberLink',
   tag: 'Members',
   summary: 'Set a password by a link, and sign in',
-  description: 'It uses up the link. A link for the first owner requires an email address.',
+  description:
+    'It uses up the link, ends all sessions of the member, and removes all passkeys. A link for the first owner requires an email address.',
   access: 'sameSite',
   body: linkUse,
   secretMembers: ['link', 'password'],

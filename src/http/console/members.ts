@@ -41,6 +41,8 @@ const member = named(
       lastSeenAt: instant('When the member last used the console, within ten minutes.').optional(),
       invitedUntil: instant('When the invitation expires. Absent: it was accepted.').optional(),
       organisation: z.literal(true).describe('The member signs in with the organisation.').optional(),
+      passkeys: z.int().min(1).describe('How many passkeys there are. Absent: none.').optional(),
+      passkeyOnly: z.literal(true).describe('The member has passkeys, and no password.').optional(),
     })
     .describe('A member of the console.'),
 )
@@ -194,6 +196,7 @@ const linkMember = endpoint({
   id: 'linkMember',
   tag: 'Members',
   summary: 'Create a link for a new password, or a new invitation',
+  description: 'A new password by the link ends all sessions of the member, and removes all passkeys.',
   access: 'admin',
   responses: { 200: json(newMemberLink, 'The link, which is only in this response.') },
   problems: ['404 member_not_found', '409 no_password'],
@@ -223,7 +226,7 @@ function addMemberEntry(
 
 function memberToWire(one: ListedMember): z.input<typeof member> {
   const { id, email: address, name: of, role: own, clients, createdAt, lastSeenAt, invitedUntil } = one
-  const { isOfOrganisation } = one
+  const { isOfOrganisation, passkeys, isPasskeyOnly } = one
   return {
     id,
     email: address,
@@ -234,5 +237,7 @@ function memberToWire(one: ListedMember): z.input<typeof member> {
     ...(lastSeenAt === undefined ? {} : { lastSeenAt: iso(lastSeenAt) }),
     ...(invitedUntil === undefined ? {} : { invitedUntil: iso(invitedUntil) }),
     ...(isOfOrganisation ? { organisation: true } : {}),
+    ...(passkeys > 0 ? { passkeys } : {}),
+    ...(isPasskeyOnly ? { passkeyOnly: true } : {}),
   }
 }

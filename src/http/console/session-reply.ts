@@ -41,6 +41,7 @@ const session = named(
           .literal(true)
           .describe('The member signs in with the organisation, and has no password.')
           .optional(),
+        passkeyOnly: z.literal(true).describe('The member has passkeys, and no password.').optional(),
       }),
       clients: z
         .array(
@@ -76,7 +77,7 @@ export function begin(
 
 /** Shows those clients that the member may see. */
 export function sessionReply(
-  { member: { isOfOrganisation, ...member }, expiresAt }: MemberSession,
+  { member: { isOfOrganisation, isPasskeyOnly, ...member }, expiresAt }: MemberSession,
   { listClients, isSetUp }: Pick<SessionServices, 'listClients' | 'isSetUp'>,
 ): Reply {
   const { id, email: address, name: called, role: own, clients: ids } = member
@@ -87,6 +88,7 @@ export function sessionReply(
       name: called,
       role: own,
       ...(isOfOrganisation ? { organisation: true } : {}),
+      ...(isPasskeyOnly ? { passkeyOnly: true } : {}),
     },
     clients: listClients()
       .filter((one) => !one.removing && isVisible(ids, one.id))

@@ -28,8 +28,10 @@ const sessionChange = named(
   z.strictObject(
     {
       name: newName.optional(),
-      currentPassword: password.describe('Required for a new password.').optional(),
-      newPassword: newPassword.optional(),
+      currentPassword: password
+        .describe('Required for a new password, and for its removal, when the member has one.')
+        .optional(),
+      newPassword: newPassword.nullable().optional(),
     },
     'an object of name, currentPassword and newPassword',
   ),
@@ -102,15 +104,18 @@ export const updateSession = endpoint({
   id: 'updateSession',
   tag: 'Members',
   summary: 'Change the name or the password of the signed-in member',
-  description: 'A new password ends all other sessions of the member.',
+  description:
+    'A new password ends all other sessions of the member. `null` removes the password of a member who has a passkey. A member without a password sets one within 10 minutes of the sign-in.',
   access: 'session',
   body: sessionChange,
   secretMembers: ['currentPassword', 'newPassword'],
   responses: { 200: LIMITED_SESSION },
   problems: [
+    '403 sign_in_again',
     '403 wrong_password',
     '404 member_not_found',
     '409 operator_session',
+    '409 no_passkey',
     '409 no_password',
     '429 rate_limited',
   ],
@@ -119,7 +124,7 @@ export const updateSession = endpoint({
   async handle(services: SessionServices, { req, res, caller, body }) {
     const { member } = caller
     const { currentPassword: current, newPassword: next, name: called } = body
-    if (next !== undefined && current === undefined)
+    if (next !== undefined && current === undefined && !member.isPasskeyOnly)
       throw badParameter({ param: 'currentPassword', expected: 'the current password', received: undefined })
     if (next === undefined && called === undefined)
       throw badParameter({ param: 'the body', expected: 'a name or a newPassword', received: 'neither' })
@@ -130,7 +135,12 @@ export const updateSession = endpoint({
       newPassword: next === undefined ? undefined : { current: current ?? '', next },
     }
     const renewed = await services.signIn.changeOwn(caller, changes)
-    const action = next === undefined ? 'session.rename' : 'session.change-password'
+    const action =
+      next === undefined
+        ? 'session.rename'
+        : next === null
+          ? 'session.remove-password'
+          : 'session.change-password'
     addOwnEntry(req, { audit: services.audit, action, member })
     if (renewed) return begin({ req, res }, renewed, services)
     return sessionReply({ ...caller, member: { ...member, name: called ?? member.name } }, services)

@@ -32,6 +32,16 @@ export async function limitSignIn(
   })
 }
 
+/** Counts an attempt to sign in by IP address alone: it names no account, and a signature cannot be guessed. @throws Problem 429 */
+export async function limitByAddress(
+  { req, res }: { req: Request; res: Response },
+  { limits }: Pick<Dependencies, 'limits'>,
+): Promise<void> {
+  // Without it, the attempts would take points of ADMIN_PASSWORD.
+  if (!limits.sign_in.byAddress) return
+  await consumeRateLimit(req, res, { limits, limited: 'sign_in', isKnownAddress: async () => true })
+}
+
 /** To be called after a sign-in: from then on, attempts of others do not limit this member from this IP address. */
 export function rememberSignIn(
   req: Request,

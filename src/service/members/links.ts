@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto'
-import type { Member, MemberTable } from '../../core/members/member.ts'
+import { hasCredential, isPasskeyOnly, type Member, type MemberTable } from '../../core/members/member.ts'
 import { linkExpired } from './member-problems.ts'
 import { createTokens } from './tokens.ts'
 
-/** `setup`: creates the first owner; `invitation`: chooses the first password of a member; `reset`: another password. */
+/** `setup`: creates the first owner; `invitation`: chooses the first password of a member; `reset`: another password, in place of all passkeys. */
 export type LinkPurpose = 'setup' | 'invitation' | 'reset'
 
 /** A valid link. `member` is absent for `setup`. `expiresAt` is in milliseconds since 1970, exclusive. */
@@ -15,9 +15,9 @@ export interface ReadLink {
 
 /** Links by which a person chooses a password. Nothing is stored about them: a link is valid while its state is. */
 export interface MemberLinks {
-  /** A link that creates the first owner. It is valid while there is no member with a password. */
+  /** A link that creates the first owner. It is valid while there is no member who can sign in without an identity provider. */
   setup(table: MemberTable, expiresAt: number): IssuedLink
-  /** A link for a member. It is valid until the password of the member changes, or the member is invited again. */
+  /** A link for a member. It is valid until the password of the member changes, or the member is invited again; without a password also until all sessions end. */
   of(member: Member, expiresAt: number): IssuedLink
   /** @throws Problem 410 for a link that was used, has expired, or was never issued */
   read(token: string, table: MemberTable): ReadLink
@@ -43,8 +43,11 @@ export function createMemberLinks({ key, now = Date.now }: { key: Buffer; now?: 
 
   /** Changes when a link is used: each use stores a new digest, whose salt is random. For an invited member also with each invitation. */
   function stateOf(member: Member | undefined): string {
-    const ofMember = ({ password, invitedUntil, identity }: Member) => {
+    const ofMember = (one: Member) => {
+      const { password, invitedUntil, identity, sessions } = one
       if (password !== undefined) return `member:${password}`
+      // All sessions end whenever a member gives up the password, so an earlier state never returns.
+      if (isPasskeyOnly(one)) return `passkeys:${sessions.generation}`
       const person = identity ? `:${identity.issuer} ${identity.subject}` : ''
       return `invitation:${invitedUntil}${person}`
     }
@@ -71,12 +74,12 @@ export function createMemberLinks({ key, now = Date.now }: { key: Buffer; now?: 
       const isCurrent = memberId === undefined ? !isSetUp(table) : member !== undefined
       if (!isCurrent || state !== stateOf(member)) throw linkExpired()
       if (!member) return { purpose: 'setup', expiresAt }
-      return { purpose: member.password === undefined ? 'invitation' : 'reset', member, expiresAt }
+      return { purpose: hasCredential(member) ? 'reset' : 'invitation', member, expiresAt }
     },
   }
 }
 
-/** Whether a member can sign in. */
+/** Whether a member can sign in without an identity provider. */
 export function isSetUp({ members }: MemberTable): boolean {
-  return members.some(({ password }) => password !== undefined)
+  return members.some(hasCredential)
 }

@@ -55,7 +55,8 @@ export function operatorHasNoRecord(): Problem {
   return new Problem({
     status: 409,
     code: 'operator_session',
-    detail: 'You are signed in with ADMIN_PASSWORD. Name and password are changed in the configuration.',
+    detail:
+      'You are signed in with ADMIN_PASSWORD, which has no account. It is changed in the configuration.',
   })
 }
 
@@ -64,6 +65,6 @@ export function hasNoPassword(): Problem {
   return new Problem({
     status: 409,
     code: 'no_password',
-    detail: 'This member signs in with the organisation, and has no password.',
+    detail: 'This member signs in with the organisation, and has neither password nor passkeys.',
   })
 }

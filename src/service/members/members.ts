@@ -1,8 +1,10 @@
 import { newClientId } from '../../core/clients/client.ts'
 import {
   foldedEmail,
+  hasCredential,
   isActiveOwner,
   isOfOrganisation,
+  isPasskeyOnly,
   type Member,
   type MemberTable,
   NO_SESSIONS,
@@ -18,9 +20,13 @@ import { emailTaken, hasNoPassword, lastOwner, noSuchMember, tooManyMembers } fr
 import { nameIn } from './sign-in.ts'
 
 /** A member as an owner sees them. Times are in milliseconds since 1970. */
-export interface ListedMember extends Omit<Member, 'password' | 'sessions' | 'identity'> {
+export interface ListedMember extends Omit<Member, 'password' | 'passkeys' | 'sessions' | 'identity'> {
   /** Whether the member signs in with an identity provider alone. */
   isOfOrganisation: boolean
+  /** How many there are. */
+  passkeys: number
+  /** Whether the member has passkeys and no password. */
+  isPasskeyOnly: boolean
   /** Undefined when the member has not signed in yet, or it is unknown. */
   lastSeenAt: number | undefined
 }
@@ -38,7 +44,7 @@ export interface Members {
   update(id: string, changes: MemberChanges): Promise<ListedMember>
   /** Removes a member, whose sessions and links end. @throws Problem 404, 409 for the last owner, 503 */
   remove(id: string): Promise<Member>
-  /** A link for another password, or a new invitation, which ends the former one. @throws Problem 404, 409 for a member without a password, 503 */
+  /** A link for another password, or a new invitation, which ends the former one. @throws Problem 404, 409 for a member of the identity provider, 503 */
   link(id: string): Promise<{ member: Member; link: IssuedLink }>
 }
 
@@ -91,9 +97,14 @@ export function createMembers({
   }
 
   async function listed(member: Member): Promise<ListedMember> {
-    const { password: _, sessions: __, identity: ___, ...rest } = member
-    const lastSeenAt = await lastSeen.of(member.id)
-    return { ...rest, isOfOrganisation: isOfOrganisation(member, issuer), lastSeenAt }
+    const { password: _, sessions: __, identity: ___, passkeys = [], ...rest } = member
+    return {
+      ...rest,
+      isOfOrganisation: isOfOrganisation(member, issuer),
+      passkeys: passkeys.length,
+      isPasskeyOnly: isPasskeyOnly(member),
+      lastSeenAt: await lastSeen.of(member.id),
+    }
   }
 
   /** Replaces a member, or removes it for `undefined`. @throws Problem 404, 409 when no owner would be left */
@@ -146,7 +157,7 @@ export function createMembers({
       await store.refresh()
       const member = found(store.table(), id)
       if (isOfOrganisation(member, issuer)) throw hasNoPassword()
-      if (member.password !== undefined) return { member, link: links.of(member, now() + RESET_MS) }
+      if (hasCredential(member)) return { member, link: links.of(member, now() + RESET_MS) }
       const invitedUntil = now() + INVITED_MS
       const invited = await change(id, (one) => {
         if (isOfOrganisation(one, issuer)) throw hasNoPassword()

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import { newClientId } from '../../core/clients/client.ts'
 import {
   isOfOrganisation,
+  isPasskeyOnly,
   type Member,
   type MemberTable,
   OPERATOR_ID,
@@ -21,6 +22,8 @@ export interface SignedIn {
   clients: VisibleClients
   /** Whether the person signs in with an identity provider alone. */
   isOfOrganisation: boolean
+  /** Whether the person has passkeys and no password. */
+  isPasskeyOnly: boolean
 }
 
 /** A valid session. Times are in milliseconds since 1970; `expiresAt` is exclusive. */
@@ -119,8 +122,11 @@ export function createSessions({
   }
 
   /** What a member signs in with; undefined when they cannot sign in. A change of it ends all sessions. */
-  function credentialOf({ password, identity }: Member): string | undefined {
+  function credentialOf(member: Member): string | undefined {
+    const { password, identity } = member
     if (password !== undefined) return password
+    // A change to or from this state also changes the generation, or the credential itself.
+    if (isPasskeyOnly(member)) return 'passkeys'
     // Without its issuer, which could refuse them, the members of an organisation have no access.
     if (!identity || identity.issuer !== issuer) return undefined
     return `identity:${identity.issuer} ${identity.subject}`
@@ -181,11 +187,24 @@ const OPERATOR: SignedIn = {
   role: 'owner',
   clients: 'all',
   isOfOrganisation: false,
+  isPasskeyOnly: false,
+}
+
+/** How long a sign-in permits changes that outlast the session, such as another passkey. */
+const RECENT_MS = 10 * 60_000
+
+/** Whether the person has signed in a few minutes ago: a stolen session is not enough for a change that outlasts it. */
+export function isRecent({ begunAt }: MemberSession, now: number): boolean {
+  return now < begunAt + RECENT_MS
 }
 
 function signedIn(member: Member, issuer: string | undefined): SignedIn {
   const { id, email, name, role, clients } = member
-  return { id, email, name, role, clients, isOfOrganisation: isOfOrganisation(member, issuer) }
+  return {
+    ...{ id, email, name, role, clients },
+    isOfOrganisation: isOfOrganisation(member, issuer),
+    isPasskeyOnly: isPasskeyOnly(member),
+  }
 }
 
 function changeSessions(

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Commands } from '../../core/command.ts'
-import { foldedEmail, isOfOrganisation, type Member } from '../../core/members/member.ts'
+import { foldedEmail, isActiveOwner, isOfOrganisation, type Member } from '../../core/members/member.ts'
 import type { AuditLog } from '../../core/ports/audit-log.ts'
 import type { MemberStore } from '../../core/ports/members/member-store.ts'
 import { badParameter } from '../../core/problem.ts'
@@ -50,7 +50,7 @@ export function createSignInLinks({
   issuer?: string | undefined
   now?: () => number
 }): SignInLinks {
-  /** @throws Problem 400 when it is not clear for which member the link is, 404, 409 for a member without a password */
+  /** @throws Problem 400 when it is not clear for which member the link is, 404, 409 for a member of the identity provider */
   async function issue(email: string | undefined): Promise<SignInLink> {
     await store.refresh()
     const table = store.table()
@@ -80,7 +80,7 @@ export function createSignInLinks({
 
 /** The owner who can sign in, if it is the only one; undefined when there is none. @throws Problem 400 when there are several */
 function onlyOwner(members: readonly Member[]): Member | undefined {
-  const owners = members.filter(({ role, password }) => role === 'owner' && password !== undefined)
+  const owners = members.filter(isActiveOwner)
   if (owners.length <= 1) return owners[0]
   const emails = listed(owners.map(({ email }) => email))
   throw badParameter({ param: 'email', expected: `one of ${emails}`, received: undefined })

@@ -1,5 +1,11 @@
 import { newClientId } from '../../core/clients/client.ts'
-import { foldedEmail, type Member, NO_SESSIONS, OPERATOR_ID } from '../../core/members/member.ts'
+import {
+  foldedEmail,
+  isPasskeyOnly,
+  type Member,
+  NO_SESSIONS,
+  OPERATOR_ID,
+} from '../../core/members/member.ts'
 import type { MemberStore } from '../../core/ports/members/member-store.ts'
 import { badParameter } from '../../core/problem.ts'
 import type { AdminSessions } from '../admin/sessions.ts'
@@ -12,8 +18,9 @@ import {
   wrongCurrentPassword,
   wrongPassword,
 } from './member-problems.ts'
+import { noPasskey, signInAgain } from './passkeys/passkey-problems.ts'
 import type { Passwords } from './passwords.ts'
-import type { MemberSession, NewSession, Sessions } from './sessions.ts'
+import { isRecent, type MemberSession, type NewSession, type Sessions } from './sessions.ts'
 
 /** Signs people in, and changes what a member may change about themselves. The caller limits how often passwords are tried. */
 export interface SignIn {
@@ -27,14 +34,15 @@ export interface SignIn {
   /** What a link is for. It remains valid. @throws Problem 410, 503 */
   readLink(token: string): Promise<ReadLink>
   /**
-   * Sets the password that a link permits, which uses up the link, and signs in.
+   * Sets the password that a link permits, which uses up the link, removes all passkeys, and signs in.
    * @throws Problem 400 for the first owner without an email address, 410, 503
    */
   byLink(token: string, choice: LinkChoice): Promise<NewSession>
   /**
-   * Changes name or password of a signed-in member. A new password ends all other sessions.
-   * @returns the new session after a new password; otherwise the present one remains
-   * @throws Problem 403 for a wrong current password, 409 for the operator, and for a new password of a member without one, 503
+   * Changes name or password of a signed-in member. A new password ends all other sessions, and so does its removal.
+   * @returns the new session after a change of the password; otherwise the present one remains
+   * @throws Problem 403 for a wrong current password, and for a sign-in with a passkey more than ten minutes ago; 409 for the operator, for a
+   *   new password of a member of the identity provider, and for the removal of the password without a passkey; 503
    */
   changeOwn(session: MemberSession, changes: OwnChanges): Promise<NewSession | undefined>
 }
@@ -48,7 +56,8 @@ export interface LinkChoice {
 
 export interface OwnChanges {
   name?: string | undefined
-  newPassword?: { current: string; next: string } | undefined
+  /** `current`: ignored for a member without a password. `next`: null removes the password of a member who has passkeys. */
+  newPassword?: { current: string; next: string | null } | undefined
 }
 
 export function createSignIn({
@@ -77,6 +86,18 @@ export function createSignIn({
       const members = table.members.map((one) => (one.id === id ? make(one) : one))
       return { table: { ...table, members }, result: undefined }
     })
+  }
+
+  /** The digest of a new password; null for its removal. @throws Problem 403, 409, 503 */
+  async function checkedDigest(
+    session: MemberSession,
+    { current, next }: NonNullable<OwnChanges['newPassword']>,
+  ): Promise<string | null> {
+    const member = store.table().members.find(({ id }) => id === session.member.id)
+    if (member && isPasskeyOnly(member)) {
+      if (!isRecent(session, now())) throw signInAgain()
+    } else if (!(await passwords.matches(current, member?.password))) throw wrongCurrentPassword()
+    return next === null ? null : passwords.digest(next)
   }
 
   function begin(memberId: string): NewSession {
@@ -113,8 +134,8 @@ export function createSignIn({
       const memberId = await store.change((table) => {
         const { member } = links.read(token, table)
         if (member) {
-          // An identity is one of a former issuer: the password replaces it.
-          const { invitedUntil: _, identity: __, ...rest } = member
+          // An identity is one of a former issuer: the password replaces it. Passkeys may be on a lost device, or of a thief.
+          const { invitedUntil: _, identity: __, passkeys: ___, ...rest } = member
           const changed: Member = { ...rest, name: name ?? member.name, password: digest }
           const members = table.members.map((one) => (one.id === member.id ? changed : one))
           return { table: { ...table, members }, result: member.id }
@@ -126,27 +147,28 @@ export function createSignIn({
       })
       return begin(memberId)
     },
-    async changeOwn({ member: { id, isOfOrganisation } }, { name, newPassword }) {
+    async changeOwn(session, { name, newPassword }) {
+      const { id, isOfOrganisation } = session.member
       if (id === OPERATOR_ID) throw operatorHasNoRecord()
       if (newPassword && isOfOrganisation) throw hasNoPassword()
-      let digest: string | undefined
-      let current: string | undefined
-      if (newPassword) {
-        current = store.table().members.find((one) => one.id === id)?.password
-        if (!(await passwords.matches(newPassword.current, current))) throw wrongCurrentPassword()
-        digest = await passwords.digest(newPassword.next)
-      }
+      const before = store.table().members.find((one) => one.id === id)?.password
+      const digest = newPassword && (await checkedDigest(session, newPassword))
       await changeMember(id, (member) => {
-        if (digest !== undefined && member.password !== current) throw wrongCurrentPassword()
-        return {
-          ...member,
-          name: name ?? member.name,
-          ...(digest === undefined ? {} : { password: digest }),
-        }
+        const renamed = { ...member, name: name ?? member.name }
+        if (digest === undefined) return renamed
+        if (member.password !== before) throw wrongCurrentPassword()
+        return digest === null ? withoutPassword(renamed) : { ...renamed, password: digest }
       })
       return digest === undefined ? undefined : begin(id)
     },
   }
+}
+
+/** A member who signs in with passkeys alone, without the former sessions. @throws Problem 409 without a passkey */
+function withoutPassword({ password: _, ...member }: Member): Member {
+  const changed: Member = { ...member, sessions: { generation: member.sessions.generation + 1, ended: [] } }
+  if (!isPasskeyOnly(changed)) throw noPasskey()
+  return changed
 }
 
 function firstOwner({

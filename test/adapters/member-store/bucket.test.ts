@@ -11,8 +11,9 @@ import { connectRedis } from '../../../src/adapters/redis/connection.ts'
 import { redisSharedVersion } from '../../../src/adapters/shared-copy/redis-version.ts'
 import { membersKey } from '../../../src/core/files/object-key.ts'
 import type { MemberStore } from '../../../src/core/ports/members/member-store.ts'
+import { seal } from '../../../src/core/signing/seal.ts'
 import { snapshot } from '../../../src/core/storage/small-object.ts'
-import { adding, memberStoreContract } from '../../contracts/member-store.ts'
+import { A_PASSKEY, adding, aMember, memberStoreContract } from '../../contracts/member-store.ts'
 import { rejection } from '../../support/rejection.ts'
 import { newKeyPrefix, startRedis } from '../../support/servers/redis-server.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -77,6 +78,17 @@ describe('bucket: the members of the console', () => {
     const other = await bucketMemberStore(bucket, { key: randomBytes(32), log })
     expect(other.table().members).to.deep.equal([])
     expect(log.lines.map(({ message }) => message).join()).to.match(/cannot be read with this APP_SECRET/)
+  })
+
+  it('remain when a later version has stored more about them, which is left out', async () => {
+    const { bucket, log } = opened
+    const ada = aMember('ada')
+    const members = [{ ...ada, passkeys: [{ ...A_PASSKEY, later: 1 }], later: { any: ['thing'] } }]
+    const table = { members, operatorSessions: { generation: 0, ended: [] }, later: true }
+    const bytes = Buffer.from(seal(JSON.stringify(table), { key: KEY, place: 'members' }))
+    await bucket.put(membersKey, Readable.from([bytes]), { mediaType: 'application/json' })
+    const store = await bucketMemberStore(bucket, { key: KEY, log })
+    expect(store.table().members).to.deep.equal([{ ...ada, passkeys: [A_PASSKEY] }])
   })
 
   it('are not changed when the object cannot be written', async () => {

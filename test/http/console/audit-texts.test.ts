@@ -9,6 +9,7 @@ import { PROJECT } from '../../support/service.ts'
 const FOLDERS = [
   'src/http/console',
   'src/http/console/oidc',
+  'src/http/console/passkeys',
   'src/http/tus',
   'src/service/admin',
   'src/service/members',

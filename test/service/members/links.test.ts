@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { expect } from 'chai'
 import { type Member, NO_SESSIONS } from '../../../src/core/members/member.ts'
 import { createMemberLinks } from '../../../src/service/members/links.ts'
-import { aMember } from '../../contracts/member-store.ts'
+import { A_PASSKEY, aMember } from '../../contracts/member-store.ts'
 
 const NOW = 1_800_000_000_000
 const tableOf = (...members: Member[]) => ({ members, operatorSessions: NO_SESSIONS })
@@ -43,6 +43,21 @@ describe('links of the console', () => {
     expect(read(token, invited)).to.equal('setup')
     expect(read(token, ada)).to.equal('link_expired')
     expect(() => links.setup(tableOf(ada), NOW + 1000))
+      .to.throw()
+      .with.property('code', 'link_expired')
+  })
+
+  it('of a member who has only passkeys are valid until all sessions end', () => {
+    const alone: Member = { ...invited, passkeys: [A_PASSKEY] }
+    const { token } = links.of(alone, NOW + 1000)
+    expect(read(token, alone)).to.equal('reset')
+    expect(read(token, { ...alone, passkeys: [{ ...A_PASSKEY, counter: 6 }] })).to.equal('reset')
+    const { generation } = alone.sessions
+    expect(read(token, { ...alone, sessions: { generation: generation + 1, ended: [] } })).to.equal(
+      'link_expired',
+    )
+    expect(read(token, { ...alone, password: 'a digest' })).to.equal('link_expired')
+    expect(() => links.setup(tableOf(alone), NOW + 1000))
       .to.throw()
       .with.property('code', 'link_expired')
   })

@@ -10,9 +10,9 @@ export interface ConsoleAnswer {
   json: any
 }
 
-/** A browser that has the console open. It stores the cookie of the session. */
+/** A browser that has the console open. It stores cookies. */
 export interface Browser {
-  /** The `Cookie` header; empty when there is no cookie. */
+  /** The `Cookie` header; empty when there are no cookies. */
   cookie: string
   /** Sends a request as the console does. `headers` overrides; `null` leaves a header out. */
   send(
@@ -43,8 +43,7 @@ export function browser({ url }: Pick<Service, 'url'>): Browser {
         headers: Object.fromEntries(sent),
         ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       })
-      const [pair = ''] = response.headers.getSetCookie()
-      if (pair !== '') own.cookie = /^sluice_session=;/.test(pair) ? '' : (pair.split(';')[0] ?? '')
+      own.cookie = withCookies(own.cookie, response.headers.getSetCookie())
       const text = await response.text()
       const isJson = response.headers.get('content-type')?.includes('json') ?? false
       return {
@@ -58,6 +57,21 @@ export function browser({ url }: Pick<Service, 'url'>): Browser {
       own.send('PUT', '/v1/session/link', { link: tokenIn(link), password: PASSWORD, ...choice }),
   }
   return own
+}
+
+/** A `Cookie` header after these values of `Set-Cookie`. An empty value removes a cookie. */
+function withCookies(cookie: string, set: readonly string[]): string {
+  const nameOf = (pair: string) => pair.slice(0, pair.indexOf('=') + 1)
+  return set
+    .map((one) => one.split(';')[0] ?? '')
+    .reduce(
+      (pairs, pair) => [
+        ...pairs.filter((one) => nameOf(one) !== nameOf(pair)),
+        ...(pair.endsWith('=') ? [] : [pair]),
+      ],
+      cookie.split('; ').filter((pair) => pair !== ''),
+    )
+    .join('; ')
 }
 
 /** The token in the URL of a link. */

@@ -104,7 +104,11 @@ export async function exampleSender(
       const { bytes, headers } = await bodyOf(endpoint, example, { shop, form, photo })
       return exchange(service, targetOf(endpoint, example, shop), {
         method: methodOf(endpoint.route),
-        headers: { ...headers, ...(await authorization(endpoint, shop)), ...headersOf(endpoint, example) },
+        headers: {
+          ...headers,
+          ...(await authorization(endpoint, shop)),
+          ...headersOf(endpoint, example, shop),
+        },
         ...(bytes === undefined ? {} : { body: bytes }),
       })
     },
@@ -168,11 +172,15 @@ function targetOf(endpoint: DocumentedEndpoint, { parameters = {} }: Example, sh
   return query.size > 0 ? `${path}?${query}` : path
 }
 
-function headersOf(endpoint: DocumentedEndpoint, { parameters = {} }: Example): Record<string, string> {
+function headersOf(
+  endpoint: DocumentedEndpoint,
+  { parameters = {} }: Example,
+  shop: Shop,
+): Record<string, string> {
   const given = parametersOf(endpoint).filter(
     ({ in: place, name }) => place === 'header' && name in parameters,
   )
-  return Object.fromEntries(given.map(({ name }) => [name, parameters[name] ?? '']))
+  return Object.fromEntries(given.map(({ name }) => [name, real(parameters[name] ?? '', shop)]))
 }
 
 async function bodyOf(

@@ -50,6 +50,8 @@ export async function prepared(
     return {}
   }
   switch (endpointId) {
+    case 'beginPasskeySignIn':
+      return { [EXAMPLE.baseUrl]: service.url }
     case 'getJob':
     case 'retryJob':
     case 'cancelJob': {

@@ -1,14 +1,17 @@
+import { KeyRound } from 'lucide-react'
 import { useRef, useState } from 'react'
 import { type Session, SluiceError } from '../../../../client/index.ts'
 import { installation } from '../../api/clients.ts'
 import { organisationLabel, organisationUrl } from '../../api/organisation.ts'
+import { hasPasskeys, passkeyMessage, signInWithPasskey } from '../../api/passkeys.ts'
+import { PASSKEYS } from '../../texts/session/passkeys.ts'
 import { SIGN_IN } from '../../texts/session/sign-in.ts'
 import { Button } from '../../ui/button.tsx'
 import { Field, Input, PasswordInput } from '../../ui/forms/field.tsx'
 import { Form } from '../../ui/forms/form.tsx'
 import { Notice } from '../../ui/states.tsx'
 
-/** Email address and password, or the password of the operator. */
+/** Email address and password, a passkey, or the password of the operator. */
 export function SignInForm({
   email: given,
   from,
@@ -25,6 +28,7 @@ export function SignInForm({
   const [isBusy, setBusy] = useState(false)
   const [isTried, setTried] = useState(false)
   const [failure, setFailure] = useState<string>()
+  const [isAsking, setAsking] = useState(false)
   const passwordField = useRef<HTMLInputElement>(null)
 
   const submit = async () => {
@@ -42,6 +46,21 @@ export function SignInForm({
       passwordField.current?.focus()
     } finally {
       setBusy(false)
+    }
+  }
+  const askForPasskey = async () => {
+    setFailure(undefined)
+    setAsking(true)
+    try {
+      onSignedIn(await signInWithPasskey())
+    } catch (error) {
+      setFailure(
+        error instanceof SluiceError && error.status === 429
+          ? messageOf(error, false)
+          : passkeyMessage(error),
+      )
+    } finally {
+      setAsking(false)
     }
   }
   return (
@@ -77,6 +96,16 @@ export function SignInForm({
       <Button type="submit" look={organisationLabel ? 'secondary' : 'primary'} size="large" isBusy={isBusy}>
         {SIGN_IN.submit}
       </Button>
+      {hasPasskeys && !isOperator && (
+        <Button
+          size="large"
+          icon={<KeyRound aria-hidden="true" className="size-4" />}
+          isBusy={isAsking}
+          onClick={() => void askForPasskey()}
+        >
+          {PASSKEYS.signIn}
+        </Button>
+      )}
       <button
         type="button"
         onClick={() => {

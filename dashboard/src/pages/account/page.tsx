@@ -3,17 +3,19 @@ import { useState } from 'react'
 import { useSession } from '../../api/session.ts'
 import { THEMES } from '../../layout/account-menu.tsx'
 import { useSignOut } from '../../layout/sign-in/sign-out.ts'
+import { PASSKEYS } from '../../texts/session/passkeys.ts'
 import { Button } from '../../ui/button.tsx'
 import { formatTime } from '../../ui/format.ts'
 import { Segmented } from '../../ui/forms/choices.tsx'
 import { ConfirmDialog } from '../../ui/overlays/dialog.tsx'
 import { Card, Page } from '../../ui/page.tsx'
 import { setTheme, useTheme } from '../../ui/theme.ts'
+import { PasskeysCard } from './passkeys-card.tsx'
 import { PasswordForm } from './password-form.tsx'
 import { ProfileForm } from './profile-form.tsx'
 import { ACCOUNT } from './texts.ts'
 
-/** Name, password, appearance and sessions of the signed-in member. */
+/** Name, password, passkeys, appearance and sessions of the signed-in member. */
 export function AccountPage() {
   const { member, expiresAt } = useSession()
   const { theme } = useTheme()
@@ -30,9 +32,15 @@ export function AccountPage() {
               <ProfileForm key={member.name} />
             </Card>
             {!member.organisation && (
-              <Card title={ACCOUNT.password} description={ACCOUNT.passwordText}>
-                <PasswordForm />
-              </Card>
+              <>
+                <Card
+                  title={ACCOUNT.password}
+                  description={member.passkeyOnly ? PASSKEYS.setText : ACCOUNT.passwordText}
+                >
+                  <PasswordForm />
+                </Card>
+                <PasskeysCard />
+              </>
             )}
           </>
         ) : (

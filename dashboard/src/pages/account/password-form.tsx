@@ -4,6 +4,7 @@ import { SluiceError } from '../../../../client/index.ts'
 import { installation } from '../../api/clients.ts'
 import { sessionQuery, useSession } from '../../api/session.ts'
 import { PASSWORD_MIN, passwordError } from '../../layout/sign-in/credentials.ts'
+import { PASSKEYS } from '../../texts/session/passkeys.ts'
 import { SIGN_IN } from '../../texts/session/sign-in.ts'
 import { WELCOME } from '../../texts/session/welcome.ts'
 import { Button } from '../../ui/button.tsx'
@@ -11,9 +12,10 @@ import { Field, PasswordInput } from '../../ui/forms/field.tsx'
 import { Form } from '../../ui/forms/form.tsx'
 import { toast } from '../../ui/overlays/toast.tsx'
 import { Notice } from '../../ui/states.tsx'
+import { ConfirmWithPasskey } from './confirm-with-passkey.tsx'
 import { ACCOUNT } from './texts.ts'
 
-/** The current password and a new one. */
+/** The current password and a new one. A member who has only passkeys has no current one. */
 export function PasswordForm() {
   const { member } = useSession()
   const queryClient = useQueryClient()
@@ -21,31 +23,37 @@ export function PasswordForm() {
   const [next, setNext] = useState('')
   const [isTried, setTried] = useState(false)
   const change = useMutation({
-    mutationFn: () => installation.sessions.update({ currentPassword: current, newPassword: next }),
+    mutationFn: () =>
+      installation.sessions.update({
+        newPassword: next,
+        ...(member.passkeyOnly ? {} : { currentPassword: current }),
+      }),
     onSuccess: (session) => {
       queryClient.setQueryData(sessionQuery.queryKey, session)
       setCurrent('')
       setNext('')
       setTried(false)
-      toast.success(ACCOUNT.changed)
+      toast.success(member.passkeyOnly ? PASSKEYS.setDone : ACCOUNT.changed)
     },
   })
   const nextError = passwordError(next)
   const submit = () => {
     setTried(true)
-    if (current && !nextError) change.mutate()
+    if ((current || member.passkeyOnly) && !nextError) change.mutate()
   }
   return (
     <Form onSubmit={submit}>
       {/* For password managers. */}
       <input type="text" name="username" autoComplete="username" value={member.email ?? ''} readOnly hidden />
-      <Field label={ACCOUNT.current} error={isTried && !current && ACCOUNT.currentMissing}>
-        <PasswordInput
-          autoComplete="current-password"
-          value={current}
-          onChange={(event) => setCurrent(event.target.value)}
-        />
-      </Field>
+      {!member.passkeyOnly && (
+        <Field label={ACCOUNT.current} error={isTried && !current && ACCOUNT.currentMissing}>
+          <PasswordInput
+            autoComplete="current-password"
+            value={current}
+            onChange={(event) => setCurrent(event.target.value)}
+          />
+        </Field>
+      )}
       <Field label={ACCOUNT.next} hint={WELCOME.passwordHint(PASSWORD_MIN)} error={isTried && nextError}>
         <PasswordInput
           autoComplete="new-password"
@@ -53,14 +61,23 @@ export function PasswordForm() {
           onChange={(event) => setNext(event.target.value)}
         />
       </Field>
-      {change.error && <Notice tone="danger">{messageOf(change.error)}</Notice>}
+      {change.error &&
+        (isSignInNeeded(change.error) ? (
+          <ConfirmWithPasskey />
+        ) : (
+          <Notice tone="danger">{messageOf(change.error)}</Notice>
+        ))}
       <div>
         <Button type="submit" isBusy={change.isPending}>
-          {ACCOUNT.change}
+          {member.passkeyOnly ? PASSKEYS.set : ACCOUNT.change}
         </Button>
       </div>
     </Form>
   )
+}
+
+function isSignInNeeded(error: Error): boolean {
+  return error instanceof SluiceError && error.code === 'sign_in_again'
 }
 
 function messageOf(error: Error): string {

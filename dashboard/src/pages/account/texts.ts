@@ -17,7 +17,7 @@ export const ACCOUNT = {
   wrong: 'The current password is wrong.',
   operatorTitle: 'You are signed in with the operator password',
   operatorText:
-    'ADMIN_PASSWORD is a setting of the service, so it cannot be changed here. Invite a member for an account of your own.',
+    'ADMIN_PASSWORD is a setting of the service, so it cannot be changed here, and has no passkeys. Invite a member for an account of your own.',
   toMembers: 'Go to Members',
   appearance: 'Appearance',
   sessions: 'Sessions',

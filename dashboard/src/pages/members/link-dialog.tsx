@@ -9,6 +9,8 @@ export interface IssuedLink {
   link: string
   expiresAt: string
   name: string
+  /** Whether its use removes passkeys. */
+  removesPasskeys?: boolean
 }
 
 /** Shows a link once. A click outside does not close it, since the link cannot be shown again. */
@@ -19,7 +21,10 @@ export function LinkDialog({ link, onClose }: { link: IssuedLink; onClose: () =>
       isModalOnly
       onClose={onClose}
       title={MEMBERS.linkTitle}
-      description={MEMBERS.linkText(link.name, formatTime(link.expiresAt))}
+      description={[
+        MEMBERS.linkText(link.name, formatTime(link.expiresAt)),
+        ...(link.removesPasskeys ? [MEMBERS.linkRemovesPasskeys] : []),
+      ].join(' ')}
       actions={
         <Button look="primary" onClick={onClose}>
           {MEMBERS.done}

@@ -30,7 +30,7 @@ export function MembersTable({
   const [removed, setRemoved] = useState<Member>()
   const createLink = (member: Member) =>
     void installation.members.createLink(member.id).then(
-      (link) => onLink({ ...link, name: member.name }),
+      (link) => onLink({ ...link, name: member.name, removesPasskeys: member.passkeys !== undefined }),
       (error: unknown) => toast.failure(error),
     )
   const remove = async (member: Member) => {
@@ -54,6 +54,7 @@ export function MembersTable({
               </span>
               {member.id === self.id && <Badge>{MEMBERS.you}</Badge>}
               {member.organisation && <Badge>{MEMBERS.organisation}</Badge>}
+              {member.passkeys && <PasskeyBadge member={member} count={member.passkeys} />}
             </span>
             <span className="block truncate text-muted" title={member.email}>
               {member.email}
@@ -145,6 +146,16 @@ export function MembersTable({
         />
       )}
     </>
+  )
+}
+
+/** How many passkeys the member has, or that there is no password. */
+function PasskeyBadge({ member, count }: { member: Member; count: number }) {
+  if (!member.passkeyOnly) return <Badge>{MEMBERS.passkeys(count)}</Badge>
+  return (
+    <span title={`${MEMBERS.passkeyOnlyText} ${MEMBERS.passkeys(count)}`}>
+      <Badge tone="success">{MEMBERS.passkeyOnly}</Badge>
+    </span>
   )
 }
 

@@ -36,7 +36,8 @@ export const REFUSED: Readonly<Record<string, string>> = {
   domain: 'Your email address is not verified, or its domain is not allowed here.',
   taken:
     'Another member has your email address. Sign in with a password, or ask an owner to remove that member.',
-  'last-owner': 'Your email address is of the last owner with a password. Sign in with the password.',
+  'last-owner':
+    'Your email address is of the last owner with a password or a passkey. Sign in with one of these.',
   unverified: 'Your organisation has not stated that your email address is verified. Inform the operator.',
   full: 'This installation has too many members for further ones. Ask an owner to remove one.',
   busy: 'Too many attempts. Try again in a few minutes.',

@@ -12,7 +12,7 @@ export const WELCOME = {
   },
   reset: {
     title: 'Choose a new password',
-    text: 'All other sessions of your account end.',
+    text: 'All other sessions of your account end, and its passkeys are removed.',
     submit: 'Set password',
   },
   loading: 'Checking the link',

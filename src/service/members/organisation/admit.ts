@@ -11,7 +11,7 @@ import { JOINED_MAX } from '../members.ts'
 import type { Person } from './people.ts'
 import { SignInRefused } from './refusals.ts'
 
-/** `joined`: a new member; `linked`: a member who was invited or had a password; `changed`: another role or address. */
+/** `joined`: a new member; `linked`: a member who was invited, or had a password or passkeys; `changed`: another role or address. */
 export type Admission = 'joined' | 'linked' | 'changed' | 'unchanged'
 
 export interface Admitted {
@@ -24,8 +24,8 @@ export type PersonWithRole = Person & { role: Role }
 
 /**
  * The table with the person as a member; the same table when nothing changes. The person is recognized by the identity alone. An email
- * address is only used to find the member of an invitation, or with a password, and only when the provider has verified it: otherwise
- * any account at the provider could take over a member. Such a member gets the identity, and loses the password, so that the
+ * address is only used to find the member of an invitation, or with a password or passkeys, and only when the provider has verified it: otherwise
+ * any account at the provider could take over a member. Such a member gets the identity, and loses password and passkeys, so that the
  * organisation decides about the access from then on. The last owner with a password never becomes such a member: with it, the console
  * can be used when the provider is down, or refuses all, and an account at the provider must not be enough for it.
  *
@@ -101,7 +101,7 @@ function present(
     const { id, name } = member
     throw new SignInRefused('last-owner', { person: { id, name } })
   }
-  const { password: _, invitedUntil: __, ...rest } = member
+  const { password: _, passkeys: __, invitedUntil: ___, ...rest } = member
   const seen = member.role === 'owner' ? newClients : member.clients
   return { ...rest, identity, role, clients: role === 'owner' ? 'all' : seen }
 }

@@ -3,7 +3,7 @@ import { type Member, type MemberTable, NO_SESSIONS } from '../../../../src/core
 import { admit } from '../../../../src/service/members/organisation/admit.ts'
 import type { Person } from '../../../../src/service/members/organisation/people.ts'
 import type { SignInRefused } from '../../../../src/service/members/organisation/refusals.ts'
-import { aMember } from '../../../contracts/member-store.ts'
+import { A_PASSKEY, aMember } from '../../../contracts/member-store.ts'
 
 const ISSUER = 'https://id.example.com/'
 const EVE = {
@@ -54,6 +54,13 @@ describe('a person of an identity provider', () => {
     expect(outcome([owner('boss'), aMember('eve')], anyone)).to.equal('taken')
     expect(outcome([owner('eve')], { role: 'owner' })).to.equal('last-owner')
     expect(outcome([owner('boss'), owner('eve')])).to.deep.equal(['linked', { ...eve, name: 'eve' }])
+  })
+
+  it('becomes a member with passkeys, who loses them, and never the last owner with one', () => {
+    const { password: ___, ...alone } = { ...owner('eve'), passkeys: [A_PASSKEY] }
+    expect(outcome([owner('boss'), alone])).to.deep.equal(['linked', { ...eve, name: 'eve' }])
+    expect(outcome([alone], { role: 'owner' })).to.equal('last-owner')
+    expect(outcome([alone, owner('boss')])).to.deep.equal(['linked', { ...eve, name: 'eve' }])
   })
 
   it('is known by the subject at this issuer: neither by the address, nor at another issuer', () => {
