@@ -13,6 +13,7 @@ import { rejection } from '../../support/rejection.ts'
 import { type Running, run } from '../../support/servers/process.ts'
 import {
   newKeyPrefix,
+  PATIENT,
   type RedisServer,
   sharedRedis,
   startRedis,
@@ -43,6 +44,7 @@ const ONE = { kind: 'make', id: 'one' }
 describe('BullMQ: jobs of several processes', () => {
   const keyPrefix = 'sluice:'
   let server: RedisServer
+  let url: string
   let redis: RedisConnection
   let log: RecordedLog
   let jobs: Jobs
@@ -51,11 +53,12 @@ describe('BullMQ: jobs of several processes', () => {
 
   before(async () => {
     server = await startRedis({ appendOnly: true, fails: true })
+    url = `${server.url}${PATIENT}`
   })
   after(() => server.remove())
   beforeEach(async () => {
     log = recordLog()
-    redis = connectRedis({ url: server.url, log })
+    redis = connectRedis({ url, log })
     await redis.ready()
     await redis.client.flushall()
     begun = []
@@ -193,6 +196,10 @@ describe('BullMQ: jobs of several processes', () => {
   })
 
   describe('while Redis is down', () => {
+    before(() => {
+      url = server.url
+    })
+
     it('finishes a job when Redis is restarted in the middle, and runs it only once', async () => {
       jobs = open(8000)
       const { promise: ended, resolve: end } = deferred<void>()
