@@ -9,8 +9,11 @@ import { root } from './ready/run.js'
 const LANES = 4
 // Where the CPU is slow, tests compute for most of their time, and those of four processes exceed their time limits.
 const LANES_ON_SLOW = 2
-// Usual machines start Node in 40 ms.
-const SLOW_START_MS = 90
+const USUAL_START_MS = 40
+/** How many times the usual time the start of Node takes on a slow machine, at least. */
+const SLOW = 2.25
+/** A test that hangs on a slower machine ends after this many times its limit. */
+const SLOWNESS_MAX = 8
 const STARTS = 5
 
 /** The slowest files start first: one that started last would run alone at the end. The report of a run has the time of each file. */
@@ -55,9 +58,16 @@ export async function runLanes({ folder, options, env, files, isLong = false }) 
   const sizes = isLong ? { SLUICE_TEST_LONG: '1' } : {}
   const totals = { passes: 0, failures: 0, pending: 0, failed: [], files: [], leftOpen: [] }
   const s3 = sharedS3(join(folder, 's3'))
+  const slowness = startMs() / USUAL_START_MS
+  const machine = { SLUICE_TEST_SLOWNESS: String(Math.min(Math.max(1, Math.round(slowness)), SLOWNESS_MAX)) }
   const lane = (number) =>
-    runLane(join(folder, `${number}.txt`), { waiting, options, env: { ...env, ...sizes, ...s3.env }, totals })
-  const most = isSlow() ? LANES_ON_SLOW : LANES
+    runLane(join(folder, `${number}.txt`), {
+      waiting,
+      options,
+      env: { ...env, ...sizes, ...machine, ...s3.env },
+      totals,
+    })
+  const most = slowness > SLOW ? LANES_ON_SLOW : LANES
   const lanes = Array.from({ length: Math.min(most, waiting.length) }, (_, number) => lane(number))
   const ended = await Promise.allSettled(lanes)
   await s3.end()
@@ -85,11 +95,11 @@ function sharedS3(folder) {
   }
 }
 
-/** Whether the CPU is much slower than usual now, or busy with other programs. */
-function isSlow() {
+/** The time of a start of Node: longer where the CPU is slow, or busy with other programs. */
+function startMs() {
   const startedAt = performance.now()
   for (let i = 0; i < STARTS; i += 1) spawnSync(process.execPath, ['--eval', '0'])
-  return (performance.now() - startedAt) / STARTS > SLOW_START_MS
+  return (performance.now() - startedAt) / STARTS
 }
 
 /** Runs the waiting files in one process, until no file is left. @param path of a new file for the output of the process */

@@ -908,6 +908,29 @@ export interface Folder {
   bytes: number
 }
 
+/** A signed cookie. */
+export interface FolderCookie {
+  /** Name of the cookie, which differs from folder to folder. */
+  name: string
+  /** Value of the cookie. */
+  value: string
+  /** Path for which a browser sends the cookie. */
+  path: string
+  /** Lifetime in seconds, for `Max-Age`. */
+  maxAge: number
+  /** When the cookie expires. */
+  expiresAt: string
+  /** URL that sets the cookie, for apps that share no domain with the service. */
+  link: string
+}
+
+export interface FolderCookieRequest {
+  /** Folder that the cookie opens, with its subfolders. Default: the folder of the secret. */
+  folder?: string
+  /** When the cookie expires, in seconds. From 1 to 604800. */
+  expiresIn: number
+}
+
 /** A page of a list of folders. */
 export interface FolderList {
   folders: Array<Folder>

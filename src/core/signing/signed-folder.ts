@@ -1,6 +1,6 @@
-import { createHmac } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 import { timingSafeEqualText } from '../bytes/timing-safe-equal.ts'
-import type { FindUrlKey } from './signed-url.ts'
+import type { FindUrlKey, UrlKey } from './signed-url.ts'
 
 /** A folder that a signed cookie opens. */
 export interface SignedFolder {
@@ -12,6 +12,9 @@ export interface SignedFolder {
 
 /** The maximum lifetime of a signed cookie: one week. A stolen value opens the folder until it expires. */
 export const COOKIE_MAX_SECONDS = 604_800
+
+/** The beginning of the names of signed cookies. Each folder has a name of its own, so that a browser can have several. */
+export const COOKIE_PREFIX = 'sluice_folder'
 
 // The clock of the app that signs may be ahead of ours.
 const SKEW_SECONDS = 3600
@@ -49,16 +52,24 @@ export function readSignedFolder(
   return leftSeconds > COOKIE_MAX_SECONDS + SKEW_SECONDS ? undefined : { folder, until, version }
 }
 
-/**
- * The signature in the value of a cookie, in base64url.
- *
- * @param signed.token the public token of the client
- * @param key of the client's URLs
- */
-export function signatureOfFolder(
-  { token, folder, until }: SignedFolder & { token: string },
-  key: string,
-): string {
+/** A folder that a client opens, to be signed. */
+export interface ClientFolder extends SignedFolder {
+  /** The public token of the client. */
+  token: string
+}
+
+/** The value of a cookie that opens this folder, as `readSignedFolder` reads it. */
+export function signFolder(opened: ClientFolder, { version, key }: UrlKey): string {
+  return `${version}.${opened.until}.${signatureOfFolder(opened, key)}.${encoded(opened.folder)}`
+}
+
+/** The name of this folder's cookie: letters, digits and `_`. */
+export function folderCookieName({ token, folder }: Pick<ClientFolder, 'token' | 'folder'>): string {
+  const digest = createHash('sha256').update(`${token}/${folder}`).digest('hex')
+  return `${COOKIE_PREFIX}_${digest.slice(0, 8)}`
+}
+
+function signatureOfFolder({ token, folder, until }: ClientFolder, key: string): string {
   // No path and no signature of a bundle's folder begins with this text: a signature of one is not valid as one of the others.
   return createHmac('sha256', key).update(`cookie ${until} ${token} ${folder}/`).digest('base64url')
 }

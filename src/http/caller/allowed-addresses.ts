@@ -1,6 +1,7 @@
 import type { Request, RequestHandler } from 'express'
 import { type Cidr, isInRanges } from '../../core/net/ip-ranges.ts'
 import { Problem } from '../../core/problem.ts'
+import { withoutPort } from './client-ip.ts'
 
 /** The IP ranges that may send requests of a kind. Undefined: all. */
 export interface AllowedAddresses {
@@ -44,7 +45,7 @@ function check(
   { isProxyNamed }: { isProxyNamed: boolean },
 ): void {
   const isAddressKnown = isProxyNamed || headers['x-forwarded-for'] === undefined
-  if (isAddressKnown && isInRanges(ip, ranges)) return
+  if (isAddressKnown && isInRanges(withoutPort(ip), ranges)) return
   throw new Problem({
     status: 403,
     code: 'address_not_allowed',

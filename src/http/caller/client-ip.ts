@@ -10,10 +10,20 @@ import type { Caller } from '../../core/clients/caller.ts'
 export function clientIp({ ip = '' }: Pick<Request, 'ip'>): string {
   // Most addresses, without the parser: every request is counted by its address.
   if (isIPv4(ip)) return ip
-  if (!ipaddr.isValid(ip)) return 'unknown'
-  const address = ipaddr.process(ip)
+  const plain = withoutPort(ip)
+  if (!ipaddr.isValid(plain)) return 'unknown'
+  const address = ipaddr.process(plain)
   if (address.kind() === 'ipv4') return address.toString()
   return `${ipaddr.IPv6.networkAddressFromCIDR(`${address.toNormalizedString()}/64`)}/64`
+}
+
+// As proxies write them: 192.0.2.1:47011, [2001:db8::1]:47011, [2001:db8::1].
+const WITH_PORT = /^(?:\[(?<six>[^\]]+)\](?::\d+)?|(?<four>\d+(?:\.\d+){3}):\d+)$/
+
+/** An IP address without the port that some proxies add in `X-Forwarded-For`, such as Azure Application Gateway. */
+export function withoutPort(ip: string): string {
+  const { six, four } = WITH_PORT.exec(ip)?.groups ?? {}
+  return six ?? four ?? ip
 }
 
 /** The caller of a request that came without a secret. */

@@ -5,12 +5,9 @@ import { isWithin } from '../../core/clients/secret-scope.ts'
 import { showsPrivateFile } from '../../core/clients/signed-delivery.ts'
 import { parentFolder } from '../../core/files/folder.ts'
 import { parseKey, pathDefect } from '../../core/files/object-key.ts'
-import { readSignedFolder } from '../../core/signing/signed-folder.ts'
+import { COOKIE_PREFIX, readSignedFolder } from '../../core/signing/signed-folder.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import { stateOf } from '../request-state.ts'
-
-/** The beginning of the names of signed cookies. Each folder has a name of its own, so that a browser can have several. */
-export const COOKIE_PREFIX = 'sluice_folder'
 
 // Each costs a signature of some microseconds, if its folder is the requested one.
 const COOKIES_MAX = 20

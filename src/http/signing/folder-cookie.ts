@@ -1,20 +1,125 @@
-import { createHash } from 'node:crypto'
 import type { RequestHandler, Response } from 'express'
-import { Problem } from '../../core/problem.ts'
-import { readSignedFolder, type SignedFolder } from '../../core/signing/signed-folder.ts'
+import { z } from 'zod'
+import { boundedInteger } from '../../core/bounded-schemas.ts'
+import { folderWithin, type Grant } from '../../core/clients/grant.ts'
+import { parseExistingFolder } from '../../core/files/object-key.ts'
+import type { Limits } from '../../core/ports/rate-limiter.ts'
+import { badParameter, Problem } from '../../core/problem.ts'
+import {
+  type ClientFolder,
+  COOKIE_MAX_SECONDS,
+  folderCookieName,
+  readSignedFolder,
+  signFolder,
+} from '../../core/signing/signed-folder.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import { permitCredentials } from '../caller/page-origin.ts'
 import { preflight } from '../caller/preflight.ts'
-import { COOKIE_PREFIX } from '../caller/signed-cookie.ts'
+import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { EXAMPLE } from '../documents/examples.ts'
-import { endpoint, type ServedEndpoint } from '../endpoint/endpoint.ts'
+import { endpoint, json, type ServedEndpoint } from '../endpoint/endpoint.ts'
+import { named } from '../endpoint/named.ts'
 import { stateOf } from '../request-state.ts'
+import { instant, iso } from '../wire/instant.ts'
+import { expiryWithin, signingKey } from './signing-key.ts'
 
 /** The services that handle these requests. */
 export interface Services {
   clients: Clients
   /** The public URL of the service, without a trailing slash. */
   baseUrl: string
+}
+
+const cookieRequest = named(
+  'FolderCookieRequest',
+  z.strictObject(
+    {
+      folder: z
+        .string('a folder')
+        .describe('Folder that the cookie opens, with its subfolders. Default: the folder of the secret.')
+        .optional(),
+      expiresIn: boundedInteger({
+        min: 1,
+        max: COOKIE_MAX_SECONDS,
+        expected: `an integer number of seconds from 1 to ${COOKIE_MAX_SECONDS}`,
+      }).describe('When the cookie expires, in seconds.'),
+    },
+    'an object of folder and expiresIn',
+  ),
+)
+const folderCookie = named(
+  'FolderCookie',
+  z
+    .object({
+      name: z.string().describe('Name of the cookie, which differs from folder to folder.'),
+      value: z.string().describe('Value of the cookie.'),
+      path: z.string().describe('Path for which a browser sends the cookie.'),
+      maxAge: z.int().min(0).describe('Lifetime in seconds, for `Max-Age`.'),
+      expiresAt: instant('When the cookie expires.'),
+      link: z.string().describe('URL that sets the cookie, for apps that share no domain with the service.'),
+    })
+    .describe('A signed cookie.'),
+)
+
+/** For servers that have a secret, and not the URL key. */
+export const createFolderCookie = endpoint({
+  route: 'POST /v1/sign/cookie',
+  // GET requests a link for the folder "cookie".
+  alsoAllows: ['GET', 'HEAD'],
+  id: 'createFolderCookie',
+  tag: 'Links',
+  summary: 'Sign a cookie that opens a folder',
+  description: 'The client needs a URL key, which the operator adds.',
+  access: { secret: 'read' },
+  body: cookieRequest,
+  bodyMaxBytes: 64 * 1024,
+  responses: { 200: json(folderCookie, 'The cookie.', ['RateLimit', 'RateLimit-Policy']) },
+  problems: ['400 bad_path', '409 client_conflict', '429 rate_limited'],
+  examples: [
+    {
+      id: 'gallery',
+      summary: 'The cookie of a gallery, for an hour',
+      body: { folder: 'gallery', expiresIn: 3600 },
+      status: 200,
+      response: {
+        name: 'sluice_folder_0d3c5cb0',
+        value: EXAMPLE.folderCookie,
+        path: '/v1/',
+        maxAge: 3600,
+        expiresAt: '2026-11-30T13:00:00.000Z',
+        link: `${EXAMPLE.baseUrl}/v1/cookie/${EXAMPLE.token}/${EXAMPLE.folderCookie}`,
+      },
+    },
+  ],
+
+  async handle(
+    { clients, limits, baseUrl }: Services & { limits: Limits },
+    { req, res, caller, body: { folder: requested, expiresIn } },
+  ) {
+    const folder = folderOf(requested, caller)
+    const key = signingKey(caller, clients)
+    await consumeRateLimit(req, res, { limits, limited: 'sign', client: caller.client })
+    const now = Math.floor(Date.now() / 1000)
+    const until = expiryWithin(caller, expiresIn) ?? now + expiresIn
+    const { token } = caller.client
+    const value = signFolder({ token, folder, until }, key)
+    const cookie: z.input<typeof folderCookie> = {
+      name: folderCookieName({ token, folder }),
+      value,
+      path: cookiePath(baseUrl),
+      maxAge: Math.max(0, until - now),
+      expiresAt: iso(1000 * until),
+      link: `${baseUrl}/v1/cookie/${token}/${value}`,
+    }
+    return { json: cookie }
+  },
+})
+
+/** A cookie without a folder would open all files. @throws Problem 400, 403 outside of the folder of the secret */
+function folderOf(requested: string | undefined, grant: Grant): string {
+  const folder = parseExistingFolder(folderWithin(requested, grant), 'folder')
+  if (folder === '') throw badParameter({ param: 'folder', expected: 'a folder' })
+  return folder
 }
 
 const answerPreflight = preflight({ methods: 'GET', headers: '', allow: 'GET, HEAD, OPTIONS' })
@@ -70,16 +175,18 @@ export const setFolderCookie: ServedEndpoint<Services> = {
 /** Sets the cookie in the same way for pages of every site: only requests of the page that has fetched the link have it. */
 function setCookie(
   res: Response,
-  { token, value, folder, until }: SignedFolder & { token: string; value: string },
+  { value, ...opened }: ClientFolder & { value: string },
   baseUrl: string,
 ): void {
-  const id = createHash('sha256').update(`${token}/${folder}`).digest('hex').slice(0, 8)
-  const leftSeconds = Math.floor(until - Date.now() / 1000)
-  const path = `${new URL(baseUrl).pathname.replace(/\/$/, '')}/v1/`
+  const leftSeconds = Math.floor(opened.until - Date.now() / 1000)
   res.append(
     'Set-Cookie',
-    `${COOKIE_PREFIX}_${id}=${value}; Path=${path}; Max-Age=${leftSeconds}; Secure; HttpOnly; SameSite=None; Partitioned`,
+    `${folderCookieName(opened)}=${value}; Path=${cookiePath(baseUrl)}; Max-Age=${leftSeconds}; Secure; HttpOnly; SameSite=None; Partitioned`,
   )
+}
+
+function cookiePath(baseUrl: string): string {
+  return `${new URL(baseUrl).pathname.replace(/\/$/, '')}/v1/`
 }
 
 function refusal(code: string, detail: string): Problem {

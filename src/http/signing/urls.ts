@@ -13,6 +13,7 @@ import { EXAMPLE } from '../documents/examples.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
 import { iso } from '../wire/instant.ts'
 import { checkAliasTarget } from './alias-target.ts'
+import { expiryWithin, signingKey } from './signing-key.ts'
 import { type signedUrl, type signedUrls, signUrlRequest, urlSignatures } from './url-schemas.ts'
 
 /** The services that handle these requests. */
@@ -87,9 +88,8 @@ export const signDeliveryUrl = endpoint({
     const { url, urls, expiresIn } = body
     if ((url === undefined) === (urls === undefined))
       throw badParameter({ param: 'the body', expected: 'exactly one of url and urls' })
-    const key = clients.urlKeys.newest(caller.client)
-    if (!key) throw noUrlKey()
-    const expiresAt = endOf(expiresIn, caller)
+    const key = signingKey(caller, clients)
+    const expiresAt = expiryWithin(caller, expiresIn)
     const signed = (target: string): z.input<typeof signedUrl> => {
       const ending =
         expiresAt === undefined ? '' : `${target.includes('?') ? '&' : '?'}${EXPIRY_WORD}=${expiresAt}`
@@ -171,26 +171,10 @@ function ownTarget(
 // Parameters of the delivery, not of a transformation.
 const DELIVERY_PARAMS: ReadonlySet<string> = new Set([DOWNLOAD_WORD, WAIT_WORD])
 
-/** The expiry in seconds since 1970. A URL never outlives the secret that requested it. */
-function endOf(expiresIn: number | undefined, { until }: Grant): number | undefined {
-  const requestedEnd =
-    expiresIn === undefined ? Number.POSITIVE_INFINITY : Math.floor(Date.now() / 1000) + expiresIn
-  const end = Math.min(requestedEnd, until === undefined ? Number.POSITIVE_INFINITY : Math.ceil(until / 1000))
-  return Number.isFinite(end) ? end : undefined
-}
-
 function decodedOnce(path: string): string {
   try {
     return decodeURIComponent(path)
   } catch {
     throw badParameter({ param: 'url', expected: 'a URL in valid percent-encoding', received: path })
   }
-}
-
-function noUrlKey(): Problem {
-  return new Problem({
-    status: 409,
-    code: 'client_conflict',
-    detail: 'This client has no URL key. The operator can add one with `sluice client key add`.',
-  })
 }

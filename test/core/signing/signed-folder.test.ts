@@ -1,9 +1,8 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { signFolderCookie } from '../../../client/index.ts'
-import { COOKIE_MAX_SECONDS, readSignedFolder } from '../../../src/core/signing/signed-folder.ts'
+import { COOKIE_MAX_SECONDS, readSignedFolder, signFolder } from '../../../src/core/signing/signed-folder.ts'
 import { holds } from '../../contracts/property.ts'
-import { signFolder } from '../../support/requests/client.ts'
 
 const TOKEN = 'pub_1'
 const KEY = { version: 3, key: 'the key of these tests' }

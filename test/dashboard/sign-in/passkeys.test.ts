@@ -66,6 +66,25 @@ onOneBackend('the console with passkeys', (start) => {
     expect(await seriousFindings(page)).to.deep.equal([])
     expect(errors).to.deep.equal([])
 
+    // As if the sign-in were more than ten minutes old.
+    const old = { status: 403, code: 'sign_in_again', detail: 'Sign in again.' }
+    await page.route(
+      '**/v1/session/passkeys/options',
+      (route) =>
+        route.fulfill({ status: 403, contentType: 'application/problem+json', body: JSON.stringify(old) }),
+      { times: 1 },
+    )
+    const dialog = page.getByRole('dialog')
+    await page.getByRole('button', { name: 'Add a passkey' }).click()
+    await dialog.getByRole('button', { name: 'Add a passkey' }).click()
+    await dialog.getByRole('button', { name: 'Confirm with a passkey' }).click()
+    await dialog.getByText('Confirmed.').waitFor()
+    await dialog.getByRole('button', { name: 'Add a passkey' }).click()
+    await dialog
+      .getByText('This device or password manager has a passkey for your account already.')
+      .waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+
     // A passkey of which the person was not verified.
     await page.getByRole('button', { name: /^Account/ }).click()
     await page.getByRole('menuitem', { name: 'Sign out' }).click()

@@ -1,15 +1,10 @@
 import { expect } from 'chai'
 import { type IRoute, Router } from 'express'
+import { signFolder } from '../../../src/core/signing/signed-folder.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
-import {
-  type Caller,
-  newClient,
-  signFolder,
-  uploadOne,
-  type WireRecord,
-} from '../../support/requests/client.ts'
+import { type Caller, newClient, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { type Answer, exchange } from '../../support/requests/exchange.ts'
 import { type Receiver, receiver } from '../../support/requests/receiver.ts'
 import type { Service } from '../../support/service.ts'
@@ -149,6 +144,10 @@ onOneBackend('the tokens of another client', (start) => {
     'POST /v1/sign/url': {
       statuses: [400, 403, 409],
       ask: ({ src }, own) => call('POST', '/v1/sign/url', own, { body: { url: src } }),
+    },
+    'POST /v1/sign/cookie': {
+      statuses: [400, 403, 409],
+      ask: (_, own) => call('POST', '/v1/sign/cookie', own, { body: { folder: MARK, expiresIn: 60 } }),
     },
     'GET /v1/cookie/:token/:value': {
       statuses: [403],

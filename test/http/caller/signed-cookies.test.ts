@@ -1,17 +1,12 @@
 import { expect } from 'chai'
 import { signFolderCookie } from '../../../client/index.ts'
+import { signFolder } from '../../../src/core/signing/signed-folder.ts'
 import { signUrl, type UrlKey } from '../../../src/core/signing/signed-url.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
 import { ask } from '../../support/requests/ask.ts'
-import {
-  type Caller,
-  newClient,
-  signFolder,
-  uploadOne,
-  type WireRecord,
-} from '../../support/requests/client.ts'
+import { type Caller, newClient, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
 import { setAlias } from '../../support/stored/aliases.ts'
@@ -238,6 +233,41 @@ onOneBackend('signed cookies of folders', (start) => {
     const logged = () => JSON.stringify(service.log.lines)
     await eventually(() => expect(logged()).to.include('/v1/cookies/'))
     expect(logged()).not.to.include(mac)
+  })
+
+  it('are signed for servers that have a secret and no key', async () => {
+    const made = await ask(client, '/v1/sign/cookie', {
+      method: 'POST',
+      json: { folder: 'galleries/a', expiresIn: 600 },
+    })
+    const { name, value, path, maxAge, link } = made.body as Record<string, string>
+    const token = client.tokens.clientToken
+    const own = await signFolderCookie({ token, key, folder: 'galleries/a', expiresIn: 600 })
+    expect({ name, path, maxAge }).to.deep.equal({ name: own.name, path: '/v1/', maxAge: 600 })
+    expect(await outcome(plain(file), { Cookie: `${name}=${value}` })).to.equal(200)
+    expect(await outcome(new URL(String(link)).pathname, {})).to.equal(204)
+  })
+
+  it('are not signed without a folder or for one outside of the folder of a secret, for too long, or without a key', async () => {
+    const { secret } = await service.app.clients.addSecret(client.id, { scope: { folder: 'galleries' } })
+    const scoped = { ...client, tokens: { ...client.tokens, secretClientToken: secret } }
+    const withoutKey = await newClient(service)
+    const made = async (as: Caller, json: object) => {
+      const answer = await ask(as, '/v1/sign/cookie', { method: 'POST', json })
+      const { code, value = '' } = answer.body as { code?: string; value?: string }
+      return code ?? Buffer.from(String(value.split('.')[3]), 'base64url').toString()
+    }
+    expect(await made(scoped, { expiresIn: 60 })).to.equal('galleries')
+    expect(await made(scoped, { folder: 'galleries/ü', expiresIn: 60 })).to.equal('galleries/ü')
+    expect(await made(scoped, { folder: 'galleriesx', expiresIn: 60 })).to.equal('out_of_scope')
+    expect(await made(scoped, { folder: 'marks', expiresIn: 60 })).to.equal('out_of_scope')
+    for (const json of [{ expiresIn: 60 }, { folder: '', expiresIn: 60 }])
+      expect(await made(client, json), JSON.stringify(json)).to.be.oneOf(['bad_parameter', 'bad_path'])
+    for (const folder of ['/a', 'a/', 'a/../b', 'a'.repeat(201), 'a%2Fb'])
+      expect(await made(client, { folder, expiresIn: 60 }), folder).to.equal('bad_path')
+    for (const expiresIn of [0, WEEK_SECONDS + 1, 1.5, '60'])
+      expect(await made(client, { folder: 'a', expiresIn }), String(expiresIn)).to.equal('bad_parameter')
+    expect(await made(withoutKey, { folder: 'a', expiresIn: 60 })).to.equal('client_conflict')
   })
 
   it('are set by a link, and never by a changed or expired one', async () => {

@@ -1,15 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { expect } from 'chai'
 import sharp from 'sharp'
+import { signFolder } from '../../../src/core/signing/signed-folder.ts'
 import { S3_EMBEDDED, stoppedAtTheEnd } from '../../support/backends.ts'
-import {
-  deleteFile,
-  newClient,
-  rawPath,
-  signed,
-  signFolder,
-  uploadOne,
-} from '../../support/requests/client.ts'
+import { deleteFile, newClient, rawPath, signed, uploadOne } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { settled } from '../../support/stored/settled.ts'

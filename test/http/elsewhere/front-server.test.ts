@@ -3,16 +3,10 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import sharp from 'sharp'
+import { signFolder } from '../../../src/core/signing/signed-folder.ts'
 import { stoppedAtTheEnd } from '../../support/backends.ts'
 import { startSendingNginx } from '../../support/peers/sending-nginx.ts'
-import {
-  deleteFile,
-  newClient,
-  rawPath,
-  signed,
-  signFolder,
-  uploadOne,
-} from '../../support/requests/client.ts'
+import { deleteFile, newClient, rawPath, signed, uploadOne } from '../../support/requests/client.ts'
 import { type Answer, exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { settled } from '../../support/stored/settled.ts'

@@ -158,6 +158,7 @@ onOneBackend('secrets with a scope', (start) => {
       ['/v1/sign/url', { url: src }],
       ['/v1/sign/url', { url: src, expiresIn: 3600 }],
       ['/v1/sign', { expiresIn: 3600 }],
+      ['/v1/sign/cookie', { folder: 'a', expiresIn: 3600 }],
     ] as const)
       expect(await expiresAt(path, body), path).to.be.within(30_000, 61_000)
     expect(await expiresAt('/v1/sign', { expiresIn: 5 })).to.be.within(0, 6000)

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import { storedKey } from '../../../src/core/files/object-key.ts'
 import { MEDIA_GROUPS, type MediaGroup } from '../../../src/core/media/groups.ts'
+import { signFolder } from '../../../src/core/signing/signed-folder.ts'
 import { EXAMPLE, EXAMPLE_NAMES } from '../../../src/http/documents/examples.ts'
-import { signFolder } from '../requests/client.ts'
 import { exchange } from '../requests/exchange.ts'
 import type { Service } from '../service.ts'
 
@@ -75,6 +75,7 @@ export async function prepared(
       return { [EXAMPLE.folderCookie]: value }
     }
     case 'signUrl':
+    case 'createFolderCookie':
     case 'removeUrlKey':
       await service.app.clients.addUrlKey(clientId)
       return {}

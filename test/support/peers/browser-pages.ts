@@ -1,4 +1,5 @@
 import { type Browser, type BrowserContextOptions, chromium, type Download, type Page } from 'playwright-core'
+import { SLOWNESS } from '../eventually.ts'
 import { atEnd } from '../servers/at-end.ts'
 
 /** Chromium, for pages that a test clicks through. */
@@ -30,7 +31,7 @@ const ARGS = [
   '--use-fake-ui-for-media-stream',
 ]
 // A loaded machine needs time.
-const TIMEOUT_MS = 60_000
+const TIMEOUT_MS = 60_000 * SLOWNESS
 // What tests listen to.
 const EVENTS = ['pageerror', 'console', 'request', 'response', 'requestfailed', 'websocket'] as const
 // Playwright's default.

@@ -1,6 +1,4 @@
 import { createHmac } from 'node:crypto'
-import { type SignedFolder, signatureOfFolder } from '../../../src/core/signing/signed-folder.ts'
-import type { UrlKey } from '../../../src/core/signing/signed-url.ts'
 import type { Service } from '../service.ts'
 
 /** The ten fields of an uploaded file's record. */
@@ -97,10 +95,4 @@ export async function deleteFile(
 export function signed(target: string, { version, key }: { version: number; key: string }): string {
   const signature = createHmac('sha256', key).update(target).digest('base64url')
   return `${target}${target.includes('?') ? '&' : '?'}s=${version}.${signature}`
-}
-
-/** The value of a cookie that opens a folder, as an app signs it. */
-export function signFolder(opened: SignedFolder & { token: string }, { version, key }: UrlKey): string {
-  const folder = Buffer.from(opened.folder).toString('base64url')
-  return `${version}.${opened.until}.${signatureOfFolder(opened, key)}.${folder}`
 }

@@ -83,7 +83,9 @@ const listPasskeys = endpoint({
   access: 'session',
   responses: { 200: json(passkeyList, 'The passkeys. The operator cannot have any.') },
   problems: ['404 member_not_found'],
-  examples: [{ id: 'operator', summary: 'The operator cannot have any', status: 200, response: { passkeys: [] } }],
+  examples: [
+    { id: 'operator', summary: 'The operator cannot have any', status: 200, response: { passkeys: [] } },
+  ],
 
   async handle({ ownPasskeys }: Services, { caller }) {
     const list: z.input<typeof passkeyList> = { passkeys: (await ownPasskeys.list(caller)).map(toWire) }
@@ -186,7 +188,12 @@ const removePasskey = endpoint({
     '409 operator_session',
   ],
   examples: [
-    { id: 'operator', summary: 'The operator cannot have any', parameters: { id: '7xWnB4tQeKm' }, status: 409 },
+    {
+      id: 'operator',
+      summary: 'The operator cannot have any',
+      parameters: { id: '7xWnB4tQeKm' },
+      status: 409,
+    },
   ],
 
   async handle({ ownPasskeys, audit }: Services, { req, res, caller, params }) {

@@ -1,6 +1,6 @@
 import type { DescribedParameters } from '../../../core/plugin-api/describe-parameters.ts'
+import { COOKIE_PREFIX } from '../../../core/signing/signed-folder.ts'
 import { SIGNATURE_WORD } from '../../../core/signing/signed-url.ts'
-import { COOKIE_PREFIX } from '../../caller/signed-cookie.ts'
 import { SESSION_COOKIE } from '../../console/cookie.ts'
 import { methodOf } from '../../endpoint/route.ts'
 import { documentedEndpoints } from '../documented.ts'
