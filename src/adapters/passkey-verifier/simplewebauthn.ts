@@ -1,6 +1,6 @@
+import type * as server from '@simplewebauthn/server'
 import type { Uint8Array_ } from '@simplewebauthn/server'
 import type * as helpers from '@simplewebauthn/server/helpers'
-import type * as server from '@simplewebauthn/server'
 import {
   type CreatedAnswer,
   type ExpectedAnswer,
@@ -97,10 +97,7 @@ function publicKeyCredential(id: string) {
  * The answer without its attestation statement, which was not requested. The library would verify one that a caller adds, with
  * requests to addresses that its certificates name.
  */
-function withoutStatement(
-  { decodeAttestationObject, isoCBOR }: Library,
-  attestationObject: string,
-): string {
+function withoutStatement({ decodeAttestationObject, isoCBOR }: Library, attestationObject: string): string {
   const authData = decodeAttestationObject(bytesOf(attestationObject)).get('authData')
   const without = new Map<string, string | Map<string, never> | Uint8Array_>([
     ['fmt', 'none'],

@@ -1,10 +1,5 @@
 import { newClientId } from '../../core/clients/client.ts'
-import {
-  foldedEmail,
-  type Member,
-  NO_SESSIONS,
-  OPERATOR_ID,
-} from '../../core/members/member.ts'
+import { foldedEmail, type Member, NO_SESSIONS, OPERATOR_ID } from '../../core/members/member.ts'
 import type { MemberStore } from '../../core/ports/members/member-store.ts'
 import { badParameter } from '../../core/problem.ts'
 import type { AdminSessions } from '../admin/sessions.ts'
@@ -165,7 +160,9 @@ export function createSignIn({
       const changedBy = (member: Member): Member => {
         const renamed = { ...member, name: name ?? member.name }
         if (digest === undefined) return renamed
-        return digest === null ? withoutPassword(renamed, newPassword?.page) : { ...renamed, password: digest }
+        return digest === null
+          ? withoutPassword(renamed, newPassword?.page)
+          : { ...renamed, password: digest }
       }
       return store.change((table) => {
         if (!table.members.some((one) => one.id === id)) throw noSuchMember(id)
