@@ -12,11 +12,11 @@ import type { Api, CallOptions } from '../http/request.ts'
 /** The passkeys of the signed-in member, and sign-in with them. All calls reject with a {@link SluiceError}. */
 export interface Passkeys {
   list(options?: CallOptions): Promise<Passkey[]>
-  /** What `navigator.credentials.create` needs. 403 `sign_in_again` without the current password when the sign-in is older than 10 minutes. */
-  begin(options?: CallOptions & { currentPassword?: string | undefined }): Promise<PasskeyCreation>
+  /** What `navigator.credentials.create` needs. 403 `sign_in_again` when the sign-in is older than 10 minutes. */
+  begin(options?: CallOptions): Promise<PasskeyCreation>
   /** Adds what the browser has created. */
   add(passkey: NewPasskey, options?: CallOptions): Promise<Passkey>
-  /** Ends all other sessions. 409 `last_passkey` for the last one of a member without a password. */
+  /** Ends all other sessions. 403 `sign_in_again` when the sign-in is older than 10 minutes, 409 `last_passkey` for the last one of a member without a password. */
   remove(id: string, options?: CallOptions): Promise<void>
   /** What `navigator.credentials.get` needs. */
   beginSignIn(options?: CallOptions): Promise<PasskeyRequest>
@@ -31,7 +31,7 @@ export function createPasskeys(api: Api, session: string): Passkeys {
     api.json<T>({ method: 'POST', path: to, json, signal })
   return {
     list: async ({ signal } = {}) => (await api.json<PasskeyList>({ path, signal })).passkeys,
-    begin: ({ currentPassword, ...options } = {}) => post(`${path}/options`, options, { currentPassword }),
+    begin: (options) => post(`${path}/options`, options),
     add: (passkey, options) => post(path, options, passkey),
     remove: async (id, { signal } = {}) => {
       await api.send({ method: 'DELETE', path: `${path}/${encodeURIComponent(id)}`, signal })

@@ -1305,15 +1305,12 @@ export interface Passkey {
   id: string
   /** Name that the member has chosen. */
   name: string
+  /** Address of the console at which it signs in. */
+  origin: string
   /** When it was added. */
   createdAt: string
   /** When the member last signed in with it. */
   lastUsedAt?: string
-}
-
-export interface PasskeyConfirmation {
-  /** Required when the sign-in is more than 10 minutes old, unless there is no password. At most 256 characters. */
-  currentPassword?: string
 }
 
 /** Options for `PublicKeyCredential.parseCreationOptionsFromJSON()` of browsers. */
@@ -1359,7 +1356,7 @@ export interface PasskeyList {
 
 /** Options for `PublicKeyCredential.parseRequestOptionsFromJSON()` of browsers. */
 export interface PasskeyRequest {
-  /** Host name for which the passkey is. */
+  /** Host name for which browsers use the passkey. */
   rpId: string
   /** 32 random bytes in base64url, valid once. */
   challenge: string

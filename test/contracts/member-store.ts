@@ -29,7 +29,7 @@ export const A_PASSKEY: Passkey = {
   id: 'a passkey',
   credentialId: 'aWQ',
   publicKey: 'a2V5',
-  rpId: 'files.example.com',
+  origin: 'https://files.example.com',
   counter: 5,
   name: 'Phone',
   createdAt: 6,

@@ -13,12 +13,8 @@ export const hasPasskeys: boolean =
  *
  * @throws SluiceError, among them `sign_in_again`; Error with a text for people
  */
-export async function addPasskey(options: {
-  name: string
-  currentPassword: string | undefined
-}): Promise<void> {
-  const { name, currentPassword } = options
-  const needed = await installation.sessions.passkeys.begin({ currentPassword })
+export async function addPasskey(name: string): Promise<void> {
+  const needed = await installation.sessions.passkeys.begin()
   const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(needed)
   const created = await asked(() => navigator.credentials.create({ publicKey }), needed.rp.id)
   const { id, response } = created.toJSON() as RegistrationResponseJSON

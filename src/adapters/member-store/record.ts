@@ -11,7 +11,7 @@ const passkey = z.object({
   id: z.string(),
   credentialId: z.string(),
   publicKey: z.string(),
-  rpId: z.string(),
+  origin: z.string(),
   counter: z.int().min(0),
   name: z.string(),
   createdAt: z.number(),

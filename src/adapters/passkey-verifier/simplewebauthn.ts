@@ -1,4 +1,6 @@
+import type * as server from '@simplewebauthn/server'
 import type { Uint8Array_ } from '@simplewebauthn/server'
+import type * as helpers from '@simplewebauthn/server/helpers'
 import {
   type CreatedAnswer,
   type ExpectedAnswer,
@@ -12,23 +14,41 @@ import {
 // A key of RS256 with 8,192 bits has 1,039. Members are in one object, so a larger one must not be stored.
 const PUBLIC_KEY_MAX_BYTES = 1100
 
-/** Passkeys by `@simplewebauthn/server`, which is loaded at the first answer: it takes memory and time that few processes need. */
-export function simpleWebAuthn(): PasskeyVerifier {
+type Library = Pick<typeof server, 'verifyRegistrationResponse' | 'verifyAuthenticationResponse'> &
+  Pick<typeof helpers, 'decodeAttestationObject' | 'isoCBOR'>
+
+/**
+ * Passkeys by `@simplewebauthn/server`.
+ *
+ * @param load called at the first answer: the library takes memory and time that few processes need
+ */
+export function simpleWebAuthn(load: () => Promise<Library> = loadLibrary): PasskeyVerifier {
+  // A library that cannot be loaded is no fault of the answer.
   return {
-    created: (answer, expected) => checked(() => created(answer, expected)),
-    used: (answer, expected, publicKey) => checked(() => used(answer, expected, publicKey)),
+    async created(answer, expected) {
+      const library = await load()
+      return checked(() => created(library, answer, expected))
+    },
+    async used(answer, expected, publicKey) {
+      const library = await load()
+      return checked(() => used(library, answer, expected, publicKey))
+    },
   }
 }
 
+async function loadLibrary(): Promise<Library> {
+  return { ...(await import('@simplewebauthn/server')), ...(await import('@simplewebauthn/server/helpers')) }
+}
+
 async function created(
+  library: Library,
   { id, clientDataJSON, attestationObject }: CreatedAnswer,
   { challenge, origin, rpId }: ExpectedAnswer,
 ): Promise<NewCredential> {
-  const { verifyRegistrationResponse } = await import('@simplewebauthn/server')
-  const { registrationInfo } = await verifyRegistrationResponse({
+  const { registrationInfo } = await library.verifyRegistrationResponse({
     response: {
       ...publicKeyCredential(id),
-      response: { clientDataJSON, attestationObject: await withoutStatement(attestationObject) },
+      response: { clientDataJSON, attestationObject: withoutStatement(library, attestationObject) },
     },
     expectedChallenge: challenge,
     expectedOrigin: origin,
@@ -47,11 +67,11 @@ async function created(
 }
 
 async function used(
+  { verifyAuthenticationResponse }: Library,
   { id, clientDataJSON, authenticatorData, signature, userHandle }: UsedAnswer,
   { challenge, origin, rpId }: ExpectedAnswer,
   publicKey: string,
 ): Promise<{ counter: number }> {
-  const { verifyAuthenticationResponse } = await import('@simplewebauthn/server')
   const { verified, authenticationInfo } = await verifyAuthenticationResponse({
     response: {
       ...publicKeyCredential(id),
@@ -77,8 +97,7 @@ function publicKeyCredential(id: string) {
  * The answer without its attestation statement, which was not requested. The library would verify one that a caller adds, with
  * requests to addresses that its certificates name.
  */
-async function withoutStatement(attestationObject: string): Promise<string> {
-  const { decodeAttestationObject, isoCBOR } = await import('@simplewebauthn/server/helpers')
+function withoutStatement({ decodeAttestationObject, isoCBOR }: Library, attestationObject: string): string {
   const authData = decodeAttestationObject(bytesOf(attestationObject)).get('authData')
   const without = new Map<string, string | Map<string, never> | Uint8Array_>([
     ['fmt', 'none'],

@@ -69,13 +69,13 @@ export async function openMembers({
   const audit = createAuditTrail({ store: backends.audit, log })
   const signInLinks = createSignInLinks({ store, links, audit, baseUrl, issuer })
   const passwords = createPasswords(passwordCost ? { cost: passwordCost } : {})
+  const challenges = createChallenges({
+    origin: config.BASE_URL && new URL(config.BASE_URL).origin,
+    key: keys('passkey challenges'),
+    ledger,
+  })
   const ofPasskeys = {
-    ...{ store, sessions, lastSeen, passwords },
-    challenges: createChallenges({
-      origin: config.BASE_URL && new URL(config.BASE_URL).origin,
-      key: keys('passkey challenges'),
-      ledger,
-    }),
+    ...{ store, sessions, lastSeen, challenges },
     verifier: simpleWebAuthn(),
     refuse: createRefuseAnswer(log),
   }
@@ -94,6 +94,7 @@ export async function openMembers({
         links,
         passwords,
         adminSessions,
+        challenges,
         lastSeen,
       }),
       ownPasskeys: createOwnPasskeys(ofPasskeys),

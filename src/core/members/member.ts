@@ -46,8 +46,8 @@ export interface Passkey {
   credentialId: string
   /** As a COSE key in base64url. */
   publicKey: string
-  /** The host name, or a domain above it, for which browsers use the passkey: its relying party ID. */
-  rpId: string
+  /** The origin of the page that has added it, at which alone it signs in. Browsers would also use it at other ports of the host. */
+  origin: string
   /** How often it has signed, as the device counts it; 0 for devices that do not count. */
   counter: number
   /** A name that the member has chosen. */

@@ -1,6 +1,7 @@
 import type { Request, RequestHandler } from 'express'
 import type { AdminSessions } from '../../service/admin/sessions.ts'
-import { notSignedIn, roleForbids } from '../console/console-session.ts'
+import { notSignedIn } from '../../service/members/member-problems.ts'
+import { roleForbids } from '../console/console-session.ts'
 import { stateOf } from '../request-state.ts'
 
 /**

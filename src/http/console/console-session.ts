@@ -1,5 +1,6 @@
 import type { Request, RequestHandler } from 'express'
 import { Problem } from '../../core/problem.ts'
+import { notSignedIn } from '../../service/members/member-problems.ts'
 import type { MemberSession, Sessions } from '../../service/members/sessions.ts'
 import { stateOf } from '../request-state.ts'
 import { sessionCookie } from './cookie.ts'
@@ -41,15 +42,6 @@ export function signedInMember(req: Request): MemberSession {
   const session = stateOf(req).console?.session
   if (!session) throw notSignedIn()
   return session
-}
-
-/** 401: the cookie is missing, or its session has expired or was signed out. */
-export function notSignedIn(): Problem {
-  return new Problem({
-    status: 401,
-    code: 'not_signed_in',
-    detail: 'You are not signed in, or your session has expired. Sign in again.',
-  })
 }
 
 /** 403: the role of the member does not permit the request. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { REFUSED_SIGN_IN } from '../../core/ports/audit-log.ts'
 import { badParameter, Problem } from '../../core/problem.ts'
+import type { SignedIn } from '../../service/members/sessions.ts'
 import { EXAMPLE } from '../documents/examples.ts'
 import { endpoint } from '../endpoint/endpoint.ts'
 import { named } from '../endpoint/named.ts'
@@ -8,6 +9,7 @@ import { flag } from '../endpoint/query.ts'
 import { addOwnEntry } from './audited-by.ts'
 import { clearSessionCookie } from './cookie.ts'
 import { newEmail, newName, newPassword, password, SIGN_IN } from './fields.ts'
+import { ORIGIN, ownOrigin } from './passkeys/wire.ts'
 import { begin, LIMITED_SESSION, SESSION, type SessionServices, sessionReply } from './session-reply.ts'
 import { limitSignIn, rememberSignIn } from './sign-in-limit.ts'
 
@@ -105,12 +107,14 @@ export const updateSession = endpoint({
   tag: 'Members',
   summary: 'Change the name or the password of the signed-in member',
   description:
-    'A new password ends all other sessions of the member. `null` removes the password of a member who has a passkey. A member without a password sets one within 10 minutes of the sign-in.',
+    'A new password ends all other sessions of the member. `null` removes the password of a member who has a passkey for this origin. A member without a password sets one within 10 minutes of the sign-in.',
   access: 'session',
+  parameters: [ORIGIN],
   body: sessionChange,
   secretMembers: ['currentPassword', 'newPassword'],
   responses: { 200: LIMITED_SESSION },
   problems: [
+    '400 unknown_origin',
     '403 sign_in_again',
     '403 wrong_password',
     '404 member_not_found',
@@ -132,20 +136,21 @@ export const updateSession = endpoint({
     if (next !== undefined) await limitSignIn({ req, res }, member.email, services)
     const changes = {
       name: called,
-      newPassword: next === undefined ? undefined : { current: current ?? '', next },
+      newPassword: next === undefined ? undefined : { current: current ?? '', next, page: ownOrigin(req) },
     }
     const renewed = await services.signIn.changeOwn(caller, changes)
-    const action =
-      next === undefined
-        ? 'session.rename'
-        : next === null
-          ? 'session.remove-password'
-          : 'session.change-password'
-    addOwnEntry(req, { audit: services.audit, action, member })
+    addOwnEntry(req, { audit: services.audit, action: actionOf(next, member), member })
     if (renewed) return begin({ req, res }, renewed, services)
     return sessionReply({ ...caller, member: { ...member, name: called ?? member.name } }, services)
   },
 })
+
+/** The action in the audit log. @param next the new password; null removes it */
+function actionOf(next: string | null | undefined, { isPasskeyOnly }: SignedIn): string {
+  if (next === undefined) return 'session.rename'
+  if (next === null) return 'session.remove-password'
+  return isPasskeyOnly ? 'session.set-password' : 'session.change-password'
+}
 
 export const endSession = endpoint({
   route: 'DELETE /v1/session',

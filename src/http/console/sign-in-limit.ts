@@ -32,14 +32,28 @@ export async function limitSignIn(
   })
 }
 
-/** Counts an attempt to sign in by IP address alone: it names no account, and a signature cannot be guessed. @throws Problem 429 */
-export async function limitByAddress(
+// All people of an office may have one IP address, and successful sign-ins count too.
+const TIMES_OF_PASSWORDS = 10
+
+/**
+ * The limiter of IP addresses for attempts without a password; undefined without a limit by IP address. Its counters are not those of
+ * passwords, which must work while other attempts are refused.
+ */
+export function limiterOf(kind: 'oidc' | 'passkey', { sign_in: { byAddress, byClientWith } }: Limits) {
+  if (!byAddress) return undefined
+  const shared = byClientWith(byAddress.points * TIMES_OF_PASSWORDS)
+  return { ...shared, consume: (address: string) => shared.consume(`${kind} ${address}`) }
+}
+
+/** Counts an answer of a passkey by IP address: it need not name an account, and a signature cannot be guessed. @throws Problem 429 */
+export async function limitPasskey(
   { req, res }: { req: Request; res: Response },
   { limits }: Pick<Dependencies, 'limits'>,
 ): Promise<void> {
-  // Without it, the attempts would take points of ADMIN_PASSWORD.
-  if (!limits.sign_in.byAddress) return
-  await consumeRateLimit(req, res, { limits, limited: 'sign_in', isKnownAddress: async () => true })
+  const byAddress = limiterOf('passkey', limits)
+  if (!byAddress) return
+  const own = { ...limits, sign_in: { byClientWith: limits.sign_in.byClientWith, byAddress } }
+  await consumeRateLimit(req, res, { limits: own, limited: 'sign_in' })
 }
 
 /** To be called after a sign-in: from then on, attempts of others do not limit this member from this IP address. */

@@ -11,6 +11,15 @@ export function wrongCurrentPassword(): Problem {
   return new Problem({ status: 403, code: 'wrong_password', detail: 'The current password is wrong.' })
 }
 
+/** 401: the cookie is missing, or its session has expired or was ended. */
+export function notSignedIn(): Problem {
+  return new Problem({
+    status: 401,
+    code: 'not_signed_in',
+    detail: 'You are not signed in, or your session has expired. Sign in again.',
+  })
+}
+
 /** 410: the link was used, has expired, or was never issued. */
 export function linkExpired(): Problem {
   return new Problem({

@@ -32,6 +32,8 @@ export interface MemberSession {
   member: SignedIn
   begunAt: number
   expiresAt: number
+  /** Changes whenever all sessions of the member end. */
+  state: string
 }
 
 export interface NewSession extends MemberSession {
@@ -41,8 +43,16 @@ export interface NewSession extends MemberSession {
 
 /** Sessions of members. A token is signed, so all processes accept it; the members decide whether it is still valid. */
 export interface Sessions {
-  /** A new session of a member, or of the operator. @throws Error when there is no such member */
-  begin(memberId: string): NewSession
+  /**
+   * A new session of a member, or of the operator, who has just signed in.
+   * @param table within a change, what it makes of the members; else the present ones
+   * @throws Error when there is no such member
+   */
+  begin(memberId: string, table?: MemberTable): NewSession
+  /** The same session after a change that ends all sessions of the member, as old as before. @param table what the change makes of the members */
+  kept(session: MemberSession, table: MemberTable): NewSession
+  /** Whether a session that a request began with is still valid, within a change of these members: another process may have ended it. */
+  isCurrent(session: MemberSession, table: MemberTable): boolean
   /**
    * The session of a token; undefined when it is not valid. A promise only when this process may not know the newest state.
    * @throws Problem 503
@@ -107,8 +117,10 @@ export function createSessions({
   }
 
   /** Who signs in with this ID at present, and the state of their sessions; undefined when there is no such member. */
-  function present(id: string): { member: SignedIn; sessions: SessionState; state: string } | undefined {
-    const { members, operatorSessions } = store.table()
+  function present(
+    id: string,
+    { members, operatorSessions }: MemberTable = store.table(),
+  ): { member: SignedIn; sessions: SessionState; state: string } | undefined {
     if (id === OPERATOR_ID) {
       if (operatorPassword === undefined) return undefined
       const state = stateOf(operatorPassword, operatorSessions)
@@ -132,29 +144,39 @@ export function createSessions({
     return `identity:${identity.issuer} ${identity.subject}`
   }
 
-  function valid({ m, s, begun, until, state }: Claims): MemberSession | undefined {
-    const current = present(m)
-    if (current?.state !== state || current.sessions.ended.some(({ id }) => id === s)) return undefined
-    return { id: s, member: current.member, begunAt: begun, expiresAt: until }
+  /** The member of a session, when it is valid. */
+  function memberOf(id: string, state: string, memberId: string, table?: MemberTable): SignedIn | undefined {
+    const current = present(memberId, table)
+    if (current?.state !== state || current.sessions.ended.some((one) => one.id === id)) return undefined
+    return current.member
+  }
+
+  function valid({ m, s: id, begun: begunAt, until: expiresAt, state }: Claims): MemberSession | undefined {
+    const member = memberOf(id, state, m)
+    return member && { id, member, begunAt, expiresAt, state }
   }
 
   function issued(
     session: Pick<MemberSession, 'id' | 'begunAt' | 'expiresAt'>,
     memberId: string,
+    table?: MemberTable,
   ): NewSession {
-    const current = present(memberId)
+    const current = present(memberId, table)
     if (!current) throw new Error(`no member ${memberId} can sign in`)
     const { id, begunAt, expiresAt } = session
-    const token = tokens.sign({ m: memberId, s: id, begun: begunAt, until: expiresAt, state: current.state })
-    return { id, member: current.member, begunAt, expiresAt, token }
+    const { member, state } = current
+    const token = tokens.sign({ m: memberId, s: id, begun: begunAt, until: expiresAt, state })
+    return { id, member, begunAt, expiresAt, state, token }
   }
 
   return {
-    begin(memberId) {
+    begin(memberId, table) {
       const begunAt = now()
-      const lasts = present(memberId)?.member.isOfOrganisation ? organisationMs : SESSION_MS
-      return issued({ id: newClientId(), begunAt, expiresAt: begunAt + lasts }, memberId)
+      const lasts = present(memberId, table)?.member.isOfOrganisation ? organisationMs : SESSION_MS
+      return issued({ id: newClientId(), begunAt, expiresAt: begunAt + lasts }, memberId, table)
     },
+    kept: (session, table) => issued(session, session.member.id, table),
+    isCurrent: ({ id, state, member }, table) => memberOf(id, state, member.id, table) !== undefined,
     find(token) {
       const claims = tokens.read(token)
       if (!claims || now() >= claims.until) return undefined
@@ -188,14 +210,6 @@ const OPERATOR: SignedIn = {
   clients: 'all',
   isOfOrganisation: false,
   isPasskeyOnly: false,
-}
-
-/** How long a sign-in permits changes that outlast the session, such as another passkey. */
-const RECENT_MS = 10 * 60_000
-
-/** Whether the person has signed in a few minutes ago: a stolen session is not enough for a change that outlasts it. */
-export function isRecent({ begunAt }: MemberSession, now: number): boolean {
-  return now < begunAt + RECENT_MS
 }
 
 function signedIn(member: Member, issuer: string | undefined): SignedIn {

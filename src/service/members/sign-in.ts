@@ -1,26 +1,23 @@
 import { newClientId } from '../../core/clients/client.ts'
-import {
-  foldedEmail,
-  isPasskeyOnly,
-  type Member,
-  NO_SESSIONS,
-  OPERATOR_ID,
-} from '../../core/members/member.ts'
+import { foldedEmail, type Member, NO_SESSIONS, OPERATOR_ID } from '../../core/members/member.ts'
 import type { MemberStore } from '../../core/ports/members/member-store.ts'
 import { badParameter } from '../../core/problem.ts'
 import type { AdminSessions } from '../admin/sessions.ts'
+import { checkRecent } from './check-recent.ts'
 import type { LastSeen } from './last-seen.ts'
 import type { MemberLinks, ReadLink } from './links.ts'
 import {
   hasNoPassword,
   noSuchMember,
+  notSignedIn,
   operatorHasNoRecord,
   wrongCurrentPassword,
   wrongPassword,
 } from './member-problems.ts'
-import { noPasskey, signInAgain } from './passkeys/passkey-problems.ts'
+import type { Challenges } from './passkeys/challenges.ts'
+import { noPasskey, noPasswordLeft } from './passkeys/passkey-problems.ts'
 import type { Passwords } from './passwords.ts'
-import { isRecent, type MemberSession, type NewSession, type Sessions } from './sessions.ts'
+import type { MemberSession, NewSession, Sessions } from './sessions.ts'
 
 /** Signs people in, and changes what a member may change about themselves. The caller limits how often passwords are tried. */
 export interface SignIn {
@@ -40,9 +37,10 @@ export interface SignIn {
   byLink(token: string, choice: LinkChoice): Promise<NewSession>
   /**
    * Changes name or password of a signed-in member. A new password ends all other sessions, and so does its removal.
-   * @returns the new session after a change of the password; otherwise the present one remains
-   * @throws Problem 403 for a wrong current password, and for a sign-in with a passkey more than ten minutes ago; 409 for the operator, for a
-   *   new password of a member of the identity provider, and for the removal of the password without a passkey; 503
+   * @returns after a change of the password: a new session, or the present one again when no current password was given; otherwise undefined
+   * @throws Problem 400 for an unknown origin; 401 for a session that has ended in the meantime; 403 for a wrong current password, and for a
+   *   sign-in with a passkey more than ten minutes ago; 409 for the operator, for a new password of a member of the identity provider, and for
+   *   the removal of the password without a passkey for this origin, or without a password; 503
    */
   changeOwn(session: MemberSession, changes: OwnChanges): Promise<NewSession | undefined>
 }
@@ -56,8 +54,11 @@ export interface LinkChoice {
 
 export interface OwnChanges {
   name?: string | undefined
-  /** `current`: ignored for a member without a password. `next`: null removes the password of a member who has passkeys. */
-  newPassword?: { current: string; next: string | null } | undefined
+  /**
+   * `current`: ignored for a member without a password. `next`: null removes the password of a member who has passkeys. `page`: its origin,
+   * when `BASE_URL` is unset.
+   */
+  newPassword?: { current: string; next: string | null; page: string | undefined } | undefined
 }
 
 export function createSignIn({
@@ -66,6 +67,7 @@ export function createSignIn({
   links,
   passwords,
   adminSessions,
+  challenges,
   lastSeen,
   now = Date.now,
 }: {
@@ -74,30 +76,34 @@ export function createSignIn({
   links: MemberLinks
   passwords: Passwords
   adminSessions: Pick<AdminSessions, 'signIn'>
+  challenges: Pick<Challenges, 'origin'>
   lastSeen: LastSeen
   now?: () => number
 }): SignIn {
   const withEmail = (email: string) => store.table().members.find((one) => one.email === foldedEmail(email))
-
-  /** Replaces a member. @throws Problem 404 when the member was removed in the meantime */
-  function changeMember(id: string, make: (member: Member) => Member): Promise<void> {
-    return store.change((table) => {
-      if (!table.members.some((one) => one.id === id)) throw noSuchMember(id)
-      const members = table.members.map((one) => (one.id === id ? make(one) : one))
-      return { table: { ...table, members }, result: undefined }
-    })
-  }
 
   /** The digest of a new password; null for its removal. @throws Problem 403, 409, 503 */
   async function checkedDigest(
     session: MemberSession,
     { current, next }: NonNullable<OwnChanges['newPassword']>,
   ): Promise<string | null> {
-    const member = store.table().members.find(({ id }) => id === session.member.id)
-    if (member && isPasskeyOnly(member)) {
-      if (!isRecent(session, now())) throw signInAgain()
-    } else if (!(await passwords.matches(current, member?.password))) throw wrongCurrentPassword()
+    const { id, isOfOrganisation, isPasskeyOnly } = session.member
+    if (isOfOrganisation) throw hasNoPassword()
+    if (isPasskeyOnly) {
+      if (next === null) throw noPasswordLeft()
+      checkRecent(session, now())
+    } else {
+      const member = store.table().members.find((one) => one.id === id)
+      if (!(await passwords.matches(current, member?.password))) throw wrongCurrentPassword()
+    }
     return next === null ? null : passwords.digest(next)
+  }
+
+  /** A member who signs in with passkeys alone, without the former sessions. @throws Problem 400; 409 without a passkey */
+  function withoutPassword({ password: _, ...member }: Member, page: string | undefined): Member {
+    const origin = challenges.origin(page)
+    if (!member.passkeys?.some((one) => one.origin === origin)) throw noPasskey()
+    return { ...member, sessions: { generation: member.sessions.generation + 1, ended: [] } }
   }
 
   function begin(memberId: string): NewSession {
@@ -148,27 +154,29 @@ export function createSignIn({
       return begin(memberId)
     },
     async changeOwn(session, { name, newPassword }) {
-      const { id, isOfOrganisation } = session.member
+      const { id, isPasskeyOnly } = session.member
       if (id === OPERATOR_ID) throw operatorHasNoRecord()
-      if (newPassword && isOfOrganisation) throw hasNoPassword()
-      const before = store.table().members.find((one) => one.id === id)?.password
       const digest = newPassword && (await checkedDigest(session, newPassword))
-      await changeMember(id, (member) => {
+      const changedBy = (member: Member): Member => {
         const renamed = { ...member, name: name ?? member.name }
         if (digest === undefined) return renamed
-        if (member.password !== before) throw wrongCurrentPassword()
-        return digest === null ? withoutPassword(renamed) : { ...renamed, password: digest }
+        return digest === null
+          ? withoutPassword(renamed, newPassword?.page)
+          : { ...renamed, password: digest }
+      }
+      return store.change((table) => {
+        if (!table.members.some((one) => one.id === id)) throw noSuchMember(id)
+        // The session, and what was checked above, may be of a former state.
+        if (!sessions.isCurrent(session, table)) throw notSignedIn()
+        const members = table.members.map((one) => (one.id === id ? changedBy(one) : one))
+        const after = { ...table, members }
+        if (digest === undefined) return { table: after, result: undefined }
+        // The current password is a sign-in. A passkey was used before.
+        const result = isPasskeyOnly ? sessions.kept(session, after) : sessions.begin(id, after)
+        return { table: after, result }
       })
-      return digest === undefined ? undefined : begin(id)
     },
   }
-}
-
-/** A member who signs in with passkeys alone, without the former sessions. @throws Problem 409 without a passkey */
-function withoutPassword({ password: _, ...member }: Member): Member {
-  const changed: Member = { ...member, sessions: { generation: member.sessions.generation + 1, ended: [] } }
-  if (!isPasskeyOnly(changed)) throw noPasskey()
-  return changed
 }
 
 function firstOwner({

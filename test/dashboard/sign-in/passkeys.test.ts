@@ -85,12 +85,27 @@ onOneBackend('the console with passkeys', (start) => {
       .waitFor()
     await dialog.getByRole('button', { name: 'Cancel' }).click()
 
+    // Back to a password, with which the passkey is removed below.
+    await page.getByLabel('New password').fill(`${PASSWORD}!`)
+    await page.getByRole('button', { name: 'Set a password' }).click()
+    await page.getByLabel('Current password', { exact: true }).waitFor()
+
     // A passkey of which the person was not verified.
     await page.getByRole('button', { name: /^Account/ }).click()
     await page.getByRole('menuitem', { name: 'Sign out' }).click()
     await devtools.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false })
     await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
     await page.getByText('This was canceled, or this device has no passkey for it.').waitFor()
+
+    await page.getByLabel('Email').fill(EMAIL)
+    await page.getByLabel('Password', { exact: true }).fill(`${PASSWORD}!`)
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await page.getByRole('heading', { name: 'Files', level: 1 }).waitFor()
+    await page.goto(`${url}/dashboard/account`)
+    await page.getByRole('button', { name: 'Remove the passkey Key of the test' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+    await page.getByText('You have no passkeys.').waitFor()
+    expect(await seriousFindings(page)).to.deep.equal([])
     await page.close()
   })
 })

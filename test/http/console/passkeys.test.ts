@@ -11,7 +11,7 @@ const EMAIL = 'owner@example.com'
 async function addTo(own: Browser, service: Service, name = 'Phone') {
   const device = authenticator(service.url)
   const page = { Origin: service.url }
-  const { json: options } = await own.send('POST', '/v1/session/passkeys/options', {}, page)
+  const { json: options } = await own.send('POST', '/v1/session/passkeys/options', undefined, page)
   const added = await own.send('POST', '/v1/session/passkeys', { name, ...device.create(options) })
   return { device, added }
 }
@@ -28,7 +28,7 @@ onOneBackend('passkeys over HTTP', (start) => {
     const own = await firstOwner(service)
     const { device, added } = await addTo(own, service)
     expect(added.status).to.equal(200)
-    expect(added.json).to.have.all.keys('id', 'name', 'createdAt')
+    expect(added.json).to.have.all.keys('id', 'name', 'origin', 'createdAt')
     const other = browser(service)
     const { status, json, headers } = await signInWith(other, service, device)
     expect(status).to.equal(200)
@@ -54,7 +54,7 @@ onOneBackend('passkeys over HTTP', (start) => {
     const { json: first } = await addTo(own, service).then(({ added }) => added)
     expect(first.name).to.equal('Phone')
     const page = { Origin: service.url }
-    const { json, headers } = await own.send('POST', '/v1/session/passkeys/options', {}, page)
+    const { json, headers } = await own.send('POST', '/v1/session/passkeys/options', undefined, page)
     const { json: session } = await own.send('GET', '/v1/session')
     expect(json).to.deep.include({
       rp: { id: '127.0.0.1', name: 'Sluice' },
@@ -132,7 +132,7 @@ onOneBackend('passkeys over HTTP', (start) => {
     // Bytes of the right form that are no answer.
     const page = { Origin: service.url }
     for (const attestationObject of ['AA', 'gYGB', Buffer.alloc(8000, 0x81).toString('base64url')]) {
-      await own.send('POST', '/v1/session/passkeys/options', {}, page)
+      await own.send('POST', '/v1/session/passkeys/options', undefined, page)
       const { status, json } = await own.send('POST', '/v1/session/passkeys', { ...add, attestationObject })
       expect([status, json.code]).to.deep.equal([403, 'wrong_passkey'])
     }
@@ -147,18 +147,23 @@ onOneBackend('passkeys over HTTP', (start) => {
     const own = await firstOwner(service)
     const other = browser(service)
     await other.signIn(EMAIL)
+    const page = { Origin: service.url }
     const change = { currentPassword: PASSWORD, newPassword: null }
-    const tooEarly = await own.send('PATCH', '/v1/session', change)
+    const unknown = await own.send('PATCH', '/v1/session', change)
+    expect([unknown.status, unknown.json.code]).to.deep.equal([400, 'unknown_origin'])
+    const tooEarly = await own.send('PATCH', '/v1/session', change, page)
     expect([tooEarly.status, tooEarly.json.code]).to.deep.equal([409, 'no_passkey'])
     const { device, added } = await addTo(own, service)
     const missing = await own.send('PATCH', '/v1/session', { newPassword: null })
     expect(missing.json).to.include({ status: 400, param: 'currentPassword' })
-    const removed = await own.send('PATCH', '/v1/session', change)
+    const removed = await own.send('PATCH', '/v1/session', change, page)
     expect(removed.json.member).to.include({ email: EMAIL, passkeyOnly: true })
     expect(removed.json.isSetUp).to.equal(true)
     expect((await other.send('GET', '/v1/session')).json.code).to.equal('not_signed_in')
     expect((await other.signIn(EMAIL)).json.code).to.equal('wrong_password')
-    const last = await own.send('DELETE', `/v1/session/passkeys/${added.json.id}`)
+    const again = await own.send('PATCH', '/v1/session', change, page)
+    expect([again.status, again.json.code]).to.deep.equal([409, 'no_password'])
+    const last = await own.send('DELETE', `/v1/session/passkeys/${added.json.id}`, undefined, page)
     expect([last.status, last.json.code]).to.deep.equal([409, 'last_passkey'])
     const { json: list } = await own.send('GET', '/v1/members')
     expect(list.members[0]).to.include({ passkeys: 1, passkeyOnly: true })
@@ -173,20 +178,19 @@ onOneBackend('passkeys over HTTP', (start) => {
     expect((await browser(service).signIn(EMAIL)).status).to.equal(200)
   })
 
-  it('are in the audit log, and count as attempts of an IP address', async () => {
-    const service = await start({ env: { SIGN_IN_RATE_LIMIT_PER_IP: '4' } })
+  it('are in the audit log', async () => {
+    const service = await start()
+    const page = { Origin: service.url }
     const own = await firstOwner(service)
     const { device, added } = await addTo(own, service, 'Key of Ada')
     await signInWith(browser(service), service, device)
     await signInWith(browser(service), service, device, { isVerified: false })
     await signInWith(browser(service), service, device, { id: 'dW5rbm93bg' })
-    await own.send('PATCH', '/v1/session', { currentPassword: PASSWORD, newPassword: null })
-    const limited = await signInWith(browser(service), service, device)
-    expect([limited.status, limited.json.code, limited.json.limit]).to.deep.equal([
-      ...[429, 'rate_limited', 'sign_in_address'],
-    ])
+    await own.send('PATCH', '/v1/session', { currentPassword: PASSWORD, newPassword: null }, page)
     const second = await addTo(own, service, 'Second')
-    await own.send('DELETE', `/v1/session/passkeys/${added.json.id}`)
+    await own.send('DELETE', `/v1/session/passkeys/${added.json.id}`, undefined, page)
+    await own.send('PATCH', '/v1/session', { newPassword: PASSWORD })
+    await own.send('PATCH', '/v1/session', { currentPassword: PASSWORD, newPassword: `${PASSWORD}!` })
     expect(second.added.status).to.equal(200)
     const { json } = await own.send('GET', '/v1/audit')
     const entries = json.entries.map(({ action, member, details }: Record<string, unknown>) => ({
@@ -196,15 +200,41 @@ onOneBackend('passkeys over HTTP', (start) => {
     }))
     const passkey = 'Key of Ada'
     expect(entries).to.deep.equal([
+      { action: 'session.change-password', member: 'Ada' },
+      { action: 'session.set-password', member: 'Ada' },
       { action: 'session.remove-passkey', member: 'Ada', details: { passkey } },
       { action: 'session.add-passkey', member: 'Ada', details: { passkey: 'Second' } },
       { action: 'session.remove-password', member: 'Ada' },
-      { action: 'session.refuse', member: undefined, details: { by: 'passkey', reason: 'unknown_passkey' } },
       { action: 'session.refuse', member: 'Ada', details: { by: 'passkey', reason: 'passkey_unverified' } },
       { action: 'session.sign-in', member: 'Ada', details: { by: 'passkey', passkey } },
       { action: 'session.add-passkey', member: 'Ada', details: { passkey } },
       { action: 'session.use-link', member: 'Ada' },
     ])
+  })
+
+  it('count for each IP address, ten times as often as passwords, which have another counter', async () => {
+    const service = await start({ env: { SIGN_IN_RATE_LIMIT_PER_IP: '1' } })
+    const own = await firstOwner(service)
+    const { device } = await addTo(own, service)
+    const { headers } = await signInWith(browser(service), service, device)
+    expect(headers.get('ratelimit-policy')).to.match(/^"sign_in_address";q=10;w=\d+$/)
+    expect(headers.get('ratelimit')).to.match(/^"sign_in_address";r=8;t=\d+$/)
+    const answer = { id: 'AA', clientDataJSON: 'AA' }
+    const used = { ...answer, authenticatorData: 'AA', signature: 'AA', userHandle: 'AA' }
+    for (let n = 3; n <= 10; n += 1) {
+      const { json } = await own.send('POST', '/v1/session/passkey', used)
+      expect(json.code).to.equal('unknown_passkey')
+    }
+    const added = { name: 'Phone', ...answer, attestationObject: 'AA' }
+    for (const limited of [
+      await own.send('POST', '/v1/session/passkey', used),
+      await own.send('POST', '/v1/session/passkeys', added),
+    ])
+      expect([limited.status, limited.json.code, limited.json.limit]).to.deep.equal([
+        ...[429, 'rate_limited', 'sign_in_address'],
+      ])
+    expect((await browser(service).signIn(EMAIL)).status).to.equal(200)
+    expect((await browser(service).signIn(EMAIL)).status).to.equal(429)
   })
 
   it('of a viewer are of no other member, and the operator has none', async () => {
@@ -222,7 +252,7 @@ onOneBackend('passkeys over HTTP', (start) => {
     expect([foreign.status, foreign.json.code]).to.deep.equal([404, 'passkey_not_found'])
     expect((await signInWith(browser(service), service, ofViewer.device)).json.member.role).to.equal('viewer')
     const page = { Origin: service.url }
-    const refused = await operator.send('POST', '/v1/session/passkeys/options', {}, page)
+    const refused = await operator.send('POST', '/v1/session/passkeys/options', undefined, page)
     expect([refused.status, refused.json.code]).to.deep.equal([409, 'operator_session'])
     expect((await browser(service).send('GET', '/v1/session/passkeys')).json.code).to.equal('not_signed_in')
   })

@@ -42,7 +42,7 @@ export async function openPasskeys({ issuer }: { issuer?: string } = {}) {
   const links = createMemberLinks({ key: randomBytes(32), now })
   const lastSeen = createLastSeen({ ledger, log, now })
   const shared = {
-    ...{ store, sessions, passwords, lastSeen, now },
+    ...{ store, sessions, lastSeen, now },
     challenges: createChallenges({ origin: ORIGIN, key: randomBytes(32), ledger, now }),
     verifier: simpleWebAuthn(),
     refuse: createRefuseAnswer(log),
@@ -71,14 +71,13 @@ export async function openPasskeys({ issuer }: { issuer?: string } = {}) {
     rp: { id: rpId },
     user: { id: Buffer.from(member.id).toString('base64url') },
   })
-  const begin = (session: MemberSession, password?: string) =>
-    own.begin(session, { page: undefined, password })
+  const begin = (session: MemberSession) => own.begin(session, undefined)
 
   return {
     ...{ own, signIn, sessions, store, clock, log, begin, options },
     join: joined,
     links,
-    passwordSignIn: createSignIn({ ...shared, links, adminSessions }),
+    passwordSignIn: createSignIn({ ...shared, links, passwords, adminSessions }),
     /** Adds a passkey of a new device. */
     async add(session: MemberSession, changes: Changes = {}, device: Authenticator = authenticator(ORIGIN)) {
       const begun = await begin(session)
@@ -91,6 +90,15 @@ export async function openPasskeys({ issuer }: { issuer?: string } = {}) {
       const begun = signIn.begin(undefined)
       return signIn.finish(device.use(begun, changes), begun.cookie)
     },
+    /** As if all passkeys had been added at another address. */
+    moveTo: (origin: string) =>
+      store.change((table) => {
+        const moved = (one: Member) => ({
+          ...one,
+          ...(one.passkeys ? { passkeys: one.passkeys.map((each) => ({ ...each, origin })) } : {}),
+        })
+        return { table: { ...table, members: table.members.map(moved) }, result: undefined }
+      }),
     member: (name: string) => store.table().members.find(({ id }) => id === name),
     async close() {
       await ledger.close()

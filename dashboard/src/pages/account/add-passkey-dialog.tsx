@@ -1,14 +1,12 @@
 import { useState } from 'react'
-import { SluiceError } from '../../../../client/index.ts'
-import { addPasskey, passkeyMessage } from '../../api/passkeys.ts'
-import { useSession } from '../../api/session.ts'
+import { addPasskey } from '../../api/passkeys.ts'
 import { PASSKEYS } from '../../texts/session/passkeys.ts'
-import { Field, Input, PasswordInput } from '../../ui/forms/field.tsx'
+import { Field, Input } from '../../ui/forms/field.tsx'
 import { FormDialog } from '../../ui/overlays/dialog.tsx'
 import { toast } from '../../ui/overlays/toast.tsx'
-import { ConfirmWithPasskey } from './confirm-with-passkey.tsx'
+import { isSignInNeeded, useConfirmedSignIn } from './confirm-sign-in.tsx'
 
-/** The name of a new passkey. When the sign-in is too long ago, also the current password, or another passkey. */
+/** The name of a new passkey. */
 export function AddPasskeyDialog({
   onClose,
   onAdded,
@@ -16,30 +14,19 @@ export function AddPasskeyDialog({
   onClose: () => void
   onAdded: () => Promise<unknown>
 }) {
-  const { member } = useSession()
+  const { confirmed, fields, isIncomplete } = useConfirmedSignIn()
   const [name, setName] = useState(deviceName)
-  const [password, setPassword] = useState('')
-  const [isStale, setStale] = useState(false)
   const [isTried, setTried] = useState(false)
-  const isPasswordNeeded = isStale && !member.passkeyOnly
   const isEmpty = !name.trim()
 
   async function add(): Promise<void> {
-    try {
-      await addPasskey({ name: name.trim(), currentPassword: isPasswordNeeded ? password : undefined })
-    } catch (error) {
-      if (isSignInNeeded(error)) {
-        setStale(true)
-        throw error
-      }
-      throw new Error(passkeyMessage(error), { cause: error })
-    }
+    await confirmed(() => addPasskey(name.trim()))
     await onAdded()
     toast.success(PASSKEYS.done(name.trim()))
   }
   const submit = () => {
     setTried(true)
-    return !isEmpty && !(isPasswordNeeded && !password) && add()
+    return !isEmpty && !isIncomplete && add()
   }
   return (
     <FormDialog
@@ -66,22 +53,9 @@ export function AddPasskeyDialog({
           onChange={(event) => setName(event.target.value)}
         />
       </Field>
-      {isPasswordNeeded && (
-        <Field label={PASSKEYS.confirmPassword} hint={PASSKEYS.confirmText}>
-          <PasswordInput
-            autoComplete="current-password"
-            value={password}
-            onChange={(event) => setPassword(event.target.value)}
-          />
-        </Field>
-      )}
-      {isStale && member.passkeyOnly && <ConfirmWithPasskey />}
+      {fields}
     </FormDialog>
   )
-}
-
-function isSignInNeeded(error: unknown): boolean {
-  return error instanceof SluiceError && error.code === 'sign_in_again'
 }
 
 const SYSTEMS = ['iPhone', 'iPad', 'Android', 'Mac', 'Windows', 'CrOS', 'Linux']

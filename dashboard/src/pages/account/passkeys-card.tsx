@@ -8,12 +8,11 @@ import { sessionQuery, useSession } from '../../api/session.ts'
 import { PASSKEYS } from '../../texts/session/passkeys.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { formatAgo, formatDate, formatTime } from '../../ui/format.ts'
-import { ConfirmDialog } from '../../ui/overlays/dialog.tsx'
-import { toast } from '../../ui/overlays/toast.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
 import { ErrorState } from '../../ui/states.tsx'
 import { AddPasskeyDialog } from './add-passkey-dialog.tsx'
+import { RemovePasskeyDialog } from './remove-passkey-dialog.tsx'
 import { RemovePasswordDialog } from './remove-password-dialog.tsx'
 
 /** The passkeys of the signed-in member. */
@@ -31,14 +30,10 @@ export function PasskeysCard() {
   const [isRemovingPassword, setRemovingPassword] = useState(false)
   const [removed, setRemoved] = useState<Passkey>()
   const reload = () => queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey })
-  const remove = async (passkey: Passkey) => {
-    await installation.sessions.passkeys.remove(passkey.id)
-    await reload()
-    toast.success(PASSKEYS.removed(passkey.name))
-  }
   const { data: passkeys = [] } = query
-  // Without a password, the last one opens the account.
-  const isNeeded = Boolean(member.passkeyOnly) && passkeys.length === 1
+  const here = passkeys.filter(isOfThisAddress)
+  // Without a password, the last one for this address opens the account.
+  const needed = member.passkeyOnly && here.length === 1 ? here[0] : undefined
   return (
     <Card
       title={PASSKEYS.title}
@@ -70,7 +65,7 @@ export function PasskeysCard() {
                 </span>
                 <PasskeyTimes passkey={passkey} />
               </span>
-              {!isNeeded && (
+              {passkey !== needed && (
                 <IconButton label={PASSKEYS.removeOf(passkey.name)} onClick={() => setRemoved(passkey)}>
                   <Trash2 aria-hidden="true" />
                 </IconButton>
@@ -79,8 +74,8 @@ export function PasskeysCard() {
           ))}
         </ul>
       )}
-      {isNeeded && <p className="border-line border-t px-4 py-3 text-muted text-sm">{PASSKEYS.lastText}</p>}
-      {passkeys.length > 0 && !member.passkeyOnly && (
+      {needed && <p className="border-line border-t px-4 py-3 text-muted text-sm">{PASSKEYS.lastText}</p>}
+      {here.length > 0 && !member.passkeyOnly && (
         <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 border-line border-t px-4 py-3">
           <p className="min-w-0 flex-1 basis-64 text-pretty text-muted text-sm">{PASSKEYS.onlyText}</p>
           <Button onClick={() => setRemovingPassword(true)}>{PASSKEYS.only}</Button>
@@ -88,22 +83,21 @@ export function PasskeysCard() {
       )}
       {isAdding && <AddPasskeyDialog onClose={() => setAdding(false)} onAdded={reload} />}
       {isRemovingPassword && <RemovePasswordDialog onClose={() => setRemovingPassword(false)} />}
-      {removed && (
-        <ConfirmDialog
-          onClose={() => setRemoved(undefined)}
-          title={PASSKEYS.removeTitle(removed.name)}
-          description={PASSKEYS.removeText}
-          action={PASSKEYS.remove}
-          onConfirm={() => remove(removed)}
-        />
-      )}
+      {removed && <RemovePasskeyDialog passkey={removed} onClose={() => setRemoved(undefined)} />}
     </Card>
   )
 }
 
-function PasskeyTimes({ passkey: { createdAt, lastUsedAt } }: { passkey: Passkey }) {
+/** Whether browsers use the passkey here: it may be of a former address of the console. */
+function isOfThisAddress({ origin }: Passkey): boolean {
+  return origin === window.location.origin
+}
+
+function PasskeyTimes({ passkey }: { passkey: Passkey }) {
+  const { createdAt, lastUsedAt, origin } = passkey
   return (
     <span className="block truncate text-muted text-sm">
+      {!isOfThisAddress(passkey) && `${PASSKEYS.otherAddress(origin)} · `}
       <span title={formatTime(createdAt)}>{PASSKEYS.added(formatDate(createdAt))}</span>
       {' · '}
       <span title={lastUsedAt && formatTime(lastUsedAt)}>

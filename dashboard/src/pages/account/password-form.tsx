@@ -12,6 +12,7 @@ import { Field, PasswordInput } from '../../ui/forms/field.tsx'
 import { Form } from '../../ui/forms/form.tsx'
 import { toast } from '../../ui/overlays/toast.tsx'
 import { Notice } from '../../ui/states.tsx'
+import { isSignInNeeded } from './confirm-sign-in.tsx'
 import { ConfirmWithPasskey } from './confirm-with-passkey.tsx'
 import { ACCOUNT } from './texts.ts'
 
@@ -74,10 +75,6 @@ export function PasswordForm() {
       </div>
     </Form>
   )
-}
-
-function isSignInNeeded(error: Error): boolean {
-  return error instanceof SluiceError && error.code === 'sign_in_again'
 }
 
 function messageOf(error: Error): string {

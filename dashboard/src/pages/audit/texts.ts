@@ -33,6 +33,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'session.remove-passkey': 'removed a passkey',
   'session.remove-password': 'removed the password of the account',
   'session.rename': 'changed the name of the account',
+  'session.set-password': 'set a password',
   'session.sign-in': 'signed in',
   'session.sign-out': 'signed out',
   'session.sign-out-everywhere': 'signed out everywhere',

@@ -23,6 +23,7 @@ export const PASSKEYS = {
   added: (time: string) => `Added ${time}`,
   used: (ago: string) => `Last used ${ago}`,
   unused: 'Not used yet',
+  otherAddress: (origin: string) => `Only at ${origin}`,
   add: 'Add a passkey',
   addText: 'Your browser asks where to store it.',
   name: 'Name',

@@ -5,22 +5,12 @@ import type { Limits } from '../../../core/ports/rate-limiter.ts'
 import { type Refusal, SignInRefused } from '../../../service/members/organisation/refusals.ts'
 import { clientIp } from '../../caller/client-ip.ts'
 import { addOwnEntry } from '../audited-by.ts'
+import { limiterOf } from '../sign-in-limit.ts'
 
-// All people of an office may have one IP address, and successful sign-ins count too.
-const TIMES_OF_PASSWORDS = 10
-
-/**
- * Counts an attempt of an IP address, before it causes requests to the provider. The counter is not that of passwords, which must work
- * while the sign-in with the provider is refused.
- *
- * @throws SignInRefused `busy`
- */
+/** Counts an attempt of an IP address, before it causes requests to the provider. @throws SignInRefused `busy` */
 export async function countAttempt(req: Request, { limits }: { limits: Limits }): Promise<void> {
-  const { byAddress, byClientWith } = limits.sign_in
-  if (!byAddress) return
-  const own = byClientWith(byAddress.points * TIMES_OF_PASSWORDS)
-  const { allowed } = await own.consume(`oidc ${clientIp(req)}`)
-  if (!allowed) throw new SignInRefused('busy')
+  const verdict = await limiterOf('oidc', limits)?.consume(clientIp(req))
+  if (verdict?.allowed === false) throw new SignInRefused('busy')
 }
 
 /** Refusals without an answer of the provider: they are frequent while it is down, and other pages can cause them. */

@@ -8,9 +8,9 @@ import { named } from '../../endpoint/named.ts'
 import { instant, iso } from '../../wire/instant.ts'
 import { addOwnEntry } from '../audited-by.ts'
 import { passkeyCookie, setPasskeyCookie, setSessionCookie } from '../cookie.ts'
-import { newName, password } from '../fields.ts'
+import { newName } from '../fields.ts'
 import type { SessionServices } from '../session-reply.ts'
-import { limitSignIn } from '../sign-in-limit.ts'
+import { limitPasskey } from '../sign-in-limit.ts'
 import { bytes, challenge, clientDataJSON, credentialId, ORIGIN, ownOrigin, timeout } from './wire.ts'
 
 /** The services that handle these requests. */
@@ -28,6 +28,7 @@ const passkey = named(
     .object({
       id: z.string().describe('ID of the passkey.'),
       name: z.string().describe('Name that the member has chosen.'),
+      origin: z.string().describe('Address of the console at which it signs in.'),
       createdAt: instant('When it was added.'),
       lastUsedAt: instant('When the member last signed in with it.').optional(),
     })
@@ -36,17 +37,6 @@ const passkey = named(
 const passkeyList = named(
   'PasskeyList',
   z.object({ passkeys: z.array(passkey).describe('The oldest first.') }),
-)
-const confirmation = named(
-  'PasskeyConfirmation',
-  z.strictObject(
-    {
-      currentPassword: password
-        .describe('Required when the sign-in is more than 10 minutes old, unless there is no password.')
-        .optional(),
-    },
-    'an object of currentPassword',
-  ),
 )
 const known = z.object({ type: z.literal('public-key'), id: z.string().describe('In base64url.') })
 const creation = named(
@@ -108,32 +98,22 @@ const beginPasskey = endpoint({
   id: 'beginPasskey',
   tag: 'Members',
   summary: 'Begin to add a passkey',
-  description: `The response is for \`navigator.credentials.create\` of this browser, within ${CHALLENGE_MS / 60_000} minutes.`,
+  description: `The response is for \`navigator.credentials.create\` of this browser, within ${CHALLENGE_MS / 60_000} minutes. The sign-in must be of the last 10 minutes.`,
   access: 'session',
   parameters: [ORIGIN],
-  body: confirmation,
-  secretMembers: ['currentPassword'],
-  responses: {
-    200: json(creation, 'What the browser needs.', ['Set-Cookie']),
-  },
+  responses: { 200: json(creation, 'What the browser needs.', ['Set-Cookie']) },
   problems: [
     '400 unknown_origin',
     '403 sign_in_again',
-    '403 wrong_password',
     '404 member_not_found',
     '409 no_password',
     '409 operator_session',
     '409 too_many_passkeys',
-    '429 rate_limited',
   ],
-  examples: [{ id: 'operator', summary: 'The operator has no passkeys', body: {}, status: 409 }],
+  examples: [{ id: 'operator', summary: 'The operator has no passkeys', status: 409 }],
 
-  async handle(services: Services, { req, res, caller, body }) {
-    const { currentPassword } = body
-    // A stolen session must not serve to guess the password.
-    if (currentPassword !== undefined) await limitSignIn({ req, res }, caller.member.email, services)
-    const proof = { page: ownOrigin(req), password: currentPassword }
-    const begun = await services.ownPasskeys.begin(caller, proof)
+  async handle({ ownPasskeys }: Services, { req, res, caller }) {
+    const begun = await ownPasskeys.begin(caller, ownOrigin(req))
     setPasskeyCookie({ req, res }, begun)
     const { member, existing, rpId: id } = begun
     const reply: z.input<typeof creation> = {
@@ -167,19 +147,20 @@ const addPasskey = endpoint({
   access: 'session',
   body: newPasskey,
   bodyMaxBytes: BODY_MAX_BYTES,
-  responses: { 200: json(passkey, 'The passkey.', ['Set-Cookie']) },
+  responses: { 200: json(passkey, 'The passkey.', ['Set-Cookie', 'RateLimit', 'RateLimit-Policy']) },
   problems: [
     '403 passkey_unverified',
     '403 wrong_passkey',
     '404 member_not_found',
-    '409 no_password',
     '409 operator_session',
     '409 passkey_exists',
     '409 too_many_passkeys',
     '410 challenge_expired',
+    '429 rate_limited',
   ],
 
-  async handle({ ownPasskeys, audit }: Services, { req, res, caller, body: { name, ...answer } }) {
+  async handle({ ownPasskeys, audit, limits }: Services, { req, res, caller, body: { name, ...answer } }) {
+    await limitPasskey({ req, res }, { limits })
     setPasskeyCookie({ req, res }, { expiresAt: 0 })
     const added = await ownPasskeys.add(caller, { name, answer, cookie: passkeyCookie(req) })
     const details = { passkey: added.name }
@@ -193,10 +174,19 @@ const removePasskey = endpoint({
   id: 'removePasskey',
   tag: 'Members',
   summary: 'Remove a passkey of the signed-in member',
-  description: 'It ends all other sessions of the member: a lost device may have one.',
+  description:
+    'It ends all other sessions of the member: a lost device may have one. The sign-in must be of the last 10 minutes.',
   access: 'session',
+  parameters: [ORIGIN],
   responses: { 204: { description: 'Removed.', headers: ['Cache-Control', 'Set-Cookie'] } },
-  problems: ['404 member_not_found', '404 passkey_not_found', '409 last_passkey', '409 operator_session'],
+  problems: [
+    '400 unknown_origin',
+    '403 sign_in_again',
+    '404 member_not_found',
+    '404 passkey_not_found',
+    '409 last_passkey',
+    '409 operator_session',
+  ],
   examples: [
     {
       id: 'operator',
@@ -207,7 +197,7 @@ const removePasskey = endpoint({
   ],
 
   async handle({ ownPasskeys, audit }: Services, { req, res, caller, params }) {
-    const { removed, session } = await ownPasskeys.remove(caller, params.id ?? '')
+    const { removed, session } = await ownPasskeys.remove(caller, params.id ?? '', ownOrigin(req))
     const details = { passkey: removed.name }
     addOwnEntry(req, { audit, action: 'session.remove-passkey', member: caller.member, details })
     setSessionCookie({ req, res }, session)
@@ -218,9 +208,9 @@ const removePasskey = endpoint({
 /** The passkeys of the signed-in member. */
 export const OWN_PASSKEYS = [listPasskeys, beginPasskey, addPasskey, removePasskey]
 
-function toWire({ id, name, createdAt, lastUsedAt }: Passkey): z.input<typeof passkey> {
+function toWire({ id, name, origin, createdAt, lastUsedAt }: Passkey): z.input<typeof passkey> {
   return {
-    ...{ id, name, createdAt: iso(createdAt) },
+    ...{ id, name, origin, createdAt: iso(createdAt) },
     ...(lastUsedAt === undefined ? {} : { lastUsedAt: iso(lastUsedAt) }),
   }
 }

@@ -9,7 +9,7 @@ import { named } from '../../endpoint/named.ts'
 import { addOwnEntry } from '../audited-by.ts'
 import { passkeyCookie, setPasskeyCookie } from '../cookie.ts'
 import { begin, LIMITED_SESSION, type SessionServices } from '../session-reply.ts'
-import { limitByAddress, rememberSignIn } from '../sign-in-limit.ts'
+import { limitPasskey, rememberSignIn } from '../sign-in-limit.ts'
 import { bytes, challenge, clientDataJSON, credentialId, ORIGIN, ownOrigin, rpId, timeout } from './wire.ts'
 
 /** The services that handle these requests. */
@@ -93,8 +93,8 @@ const finishPasskeySignIn = endpoint({
   ],
   examples: [
     {
-      id: 'expired',
-      summary: 'A sign-in that was begun in another browser',
+      id: 'unknown',
+      summary: 'A passkey that was removed',
       body: {
         id: 'c29tZSBkZXZpY2U',
         clientDataJSON: 'eyJ0eXBlIjoid2ViYXV0aG4uZ2V0In0',
@@ -102,22 +102,21 @@ const finishPasskeySignIn = endpoint({
         signature: 'MEUCIQ',
         userHandle: 'OWhWY1Q1c1JtRHc',
       },
-      status: 410,
+      status: 401,
     },
   ],
 
   async handle(services: Services, { req, res, body: answer }) {
     const { passkeySignIn, audit } = services
-    await limitByAddress({ req, res }, services)
+    await limitPasskey({ req, res }, services)
     setPasskeyCookie({ req, res }, { expiresAt: 0 })
     const { session, passkey } = await passkeySignIn.finish(answer, passkeyCookie(req)).catch((error) => {
-      if (error instanceof Problem && error.status === 401)
-        addOwnEntry(req, {
-          audit,
-          action: REFUSED_SIGN_IN,
-          member: passkeySignIn.memberOf(answer.id),
-          details: { by: 'passkey', reason: error.code },
-        })
+      const member = passkeySignIn.memberOf(answer.id)
+      // Anyone can send a passkey of nobody.
+      if (member && error instanceof Problem && error.status === 401) {
+        const details = { by: 'passkey', reason: error.code }
+        addOwnEntry(req, { audit, action: REFUSED_SIGN_IN, member, details })
+      }
       throw error
     })
     await rememberSignIn(req, session.member.email, services)

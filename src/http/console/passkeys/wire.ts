@@ -23,7 +23,7 @@ export const clientDataJSON = bytes(2048, 'What the browser has seen.')
 /** How long the browser waits, in milliseconds. */
 export const timeout = z.int().describe('How long the browser waits for the person, in milliseconds.')
 export const challenge = z.string().describe('32 random bytes in base64url, valid once.')
-export const rpId = z.string().describe('Host name for which the passkey is.')
+export const rpId = z.string().describe('Host name for which browsers use the passkey.')
 
 export const ORIGIN = header(
   'Origin',
@@ -32,7 +32,8 @@ export const ORIGIN = header(
 
 /**
  * The origin of the page that sends the request, when it is this service: its host is the one to which the request was sent. A browser
- * sets both headers. Another sender gains nothing: a passkey signs the origin that its browser has seen.
+ * sets both headers. Another sender can state what it likes, so a passkey counts only at the origin with which it was added: browsers
+ * also use it at other ports of the host, where a page could pass on what it signs.
  */
 export function ownOrigin({ headers: { origin, host } }: Request): string | undefined {
   if (origin === undefined || host === undefined || !URL.canParse(origin)) return undefined

@@ -1,5 +1,6 @@
 import { newClientId } from '../../../core/clients/client.ts'
 import {
+  hasCredential,
   isActiveOwner,
   type Member,
   type MemberTable,
@@ -58,7 +59,7 @@ export function admit(
       ...present(known, person, { members, newClients }),
       email: mayTakeAddress ? email : known.email,
     }
-    const isChanged = own.role !== known.role || own.email !== known.email || own.password !== known.password
+    const isChanged = own.role !== known.role || own.email !== known.email || hasCredential(known)
     if (!isChanged) return { table, result: { member: known, admission: 'unchanged' } }
     return replaced(table, own, 'changed')
   }

@@ -13,6 +13,8 @@ export interface Challenges {
    * @throws Problem 400 for an unknown origin
    */
   begin(purpose: Purpose, page: string | undefined): BegunChallenge
+  /** The origin for which passkeys are now. @param page see `begin`. @throws Problem 400 for an unknown origin */
+  origin(page: string | undefined): string
   /**
    * The answer that this browser has to give. It uses up the challenge, in all processes.
    *
@@ -22,8 +24,8 @@ export interface Challenges {
   use(purpose: Purpose, cookie: string | undefined): Promise<ExpectedAnswer>
 }
 
-/** What the passkey is for: a sign-in, or the member that adds it. */
-export type Purpose = 'sign-in' | { addedBy: string }
+/** What the passkey is for: a sign-in, or the member that adds it, and their session. */
+export type Purpose = 'sign-in' | { addedBy: string; session: string }
 
 export interface BegunChallenge extends ExpectedAnswer {
   /** Encrypted: another process can verify the answer. */
@@ -65,10 +67,16 @@ export function createChallenges({
     }
   }
 
+  function originOf(page: string | undefined): string {
+    const origin = configured ?? page
+    if (origin === undefined) throw unknownOrigin()
+    return origin
+  }
+
   return {
+    origin: originOf,
     begin(purpose, page) {
-      const origin = configured ?? page
-      if (origin === undefined) throw unknownOrigin()
+      const origin = originOf(page)
       const expiresAt = now() + CHALLENGE_MS
       const expected: ExpectedAnswer = {
         challenge: randomBytes(CHALLENGE_BYTES).toString('base64url'),

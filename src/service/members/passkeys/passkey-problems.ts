@@ -82,15 +82,21 @@ export function lastPasskey(): Problem {
   return new Problem({
     status: 409,
     code: 'last_passkey',
-    detail: 'This is your last passkey, and you have no password. Add another one, or set a password first.',
+    detail:
+      'This is your last passkey for this address, and you have no password. Add another one, or set a password first.',
   })
 }
 
-/** 409: a member without passkeys needs the password. */
+/** 409: the member has removed the password already. */
+export function noPasswordLeft(): Problem {
+  return new Problem({ status: 409, code: 'no_password', detail: 'You have no password.' })
+}
+
+/** 409: a member without passkeys for this address needs the password. */
 export function noPasskey(): Problem {
   return new Problem({
     status: 409,
     code: 'no_passkey',
-    detail: 'You have no passkey, so you need the password. Add a passkey first.',
+    detail: 'You have no passkey for this address, so you need the password. Add a passkey first.',
   })
 }

@@ -43,8 +43,8 @@ export function createPasskeySignIn({
   lastSeen: LastSeen
   now?: () => number
 }): PasskeySignIn {
-  /** Notes the use of a passkey, when its member still has it. @throws Problem 401; PasskeyRefused */
-  function noteUse(known: Owned, counter: number): Promise<Passkey> {
+  /** Notes the use of a passkey, when its member still has it, and begins a session. @throws Problem 401; PasskeyRefused */
+  function noteUse(known: Owned, counter: number): Promise<{ session: NewSession; passkey: Passkey }> {
     return store.change((table) => {
       const { member, passkey } = owned(table, known.passkey.credentialId) ?? {}
       if (!member || !passkey || passkey.publicKey !== known.passkey.publicKey) throw unknownPasskey()
@@ -52,26 +52,29 @@ export function createPasskeySignIn({
       const used: Passkey = { ...passkey, counter, lastUsedAt: now() }
       const passkeys = member.passkeys?.map((one) => (one === passkey ? used : one)) ?? []
       const members = table.members.map((one) => (one === member ? { ...member, passkeys } : one))
-      return { table: { ...table, members }, result: used }
+      const after = { ...table, members }
+      return { table: after, result: { session: sessions.begin(member.id, after), passkey: used } }
     })
   }
 
   return {
     begin: (page) => challenges.begin('sign-in', page),
     async finish(answer, cookie) {
-      const expected = await challenges.use('sign-in', cookie)
       await store.refresh()
       const known = owned(store.table(), answer.id)
-      // A host name of this service that the passkey is not for: no browser would have used it.
-      if (known?.passkey.rpId !== expected.rpId) throw unknownPasskey()
+      // Before the use of the challenge is stored: anyone can send a passkey of nobody.
+      if (!known) throw unknownPasskey()
+      const expected = await challenges.use('sign-in', cookie)
+      // Another port of the host may be another service, which could pass on what a browser has signed for it.
+      if (known.passkey.origin !== expected.origin) throw unknownPasskey()
       const { member, passkey } = known
       const refused = refuse(401, member.id)
       const { counter } = await verifier.used(answer, expected, passkey.publicKey).catch(refused)
       if (Buffer.from(answer.userHandle, 'base64url').toString() !== member.id)
         return refused(new PasskeyRefused('invalid', 'the user handle is of another member'))
-      const used = await noteUse(known, counter).catch(refused)
+      const signedIn = await noteUse(known, counter).catch(refused)
       lastSeen.note(member.id)
-      return { session: sessions.begin(member.id), passkey: used }
+      return signedIn
     },
     memberOf: (credentialId) => owned(store.table(), credentialId)?.member,
   }

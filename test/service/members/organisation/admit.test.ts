@@ -61,6 +61,8 @@ describe('a person of an identity provider', () => {
     expect(outcome([owner('boss'), alone])).to.deep.equal(['linked', { ...eve, name: 'eve' }])
     expect(outcome([alone], { role: 'owner' })).to.equal('last-owner')
     expect(outcome([alone, owner('boss')])).to.deep.equal(['linked', { ...eve, name: 'eve' }])
+    const known = outcome([{ ...JOINED, passkeys: [A_PASSKEY] }], { role: 'viewer' })
+    expect(known).to.deep.equal(['changed', { ...eve, name: 'eve', role: 'viewer' }])
   })
 
   it('is known by the subject at this issuer: neither by the address, nor at another issuer', () => {

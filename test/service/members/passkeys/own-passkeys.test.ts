@@ -22,17 +22,17 @@ describe('the passkeys of a member', () => {
     const ada = await join('ada')
     const other = sessions.begin('ada')
     const { passkey, device } = await add(ada)
-    expect(passkey).to.include({ name: 'Phone', counter: 0, rpId: 'files.example.com', createdAt: clock.now })
+    expect(passkey).to.include({ name: 'Phone', counter: 0, origin: ORIGIN, createdAt: clock.now })
     expect(await own.list(ada)).to.deep.equal([passkey])
     expect(await sessions.find(other.token)).to.be.an('object')
-    const { removed, session } = await own.remove(ada, passkey.id)
+    const { removed, session } = await own.remove(ada, passkey.id, undefined)
     expect(removed).to.deep.equal(passkey)
     expect(await sessions.find(other.token)).to.equal(undefined)
     expect(await sessions.find(session.token)).to.nested.include({ 'member.id': 'ada' })
     expect(await own.list(ada)).to.deep.equal([])
     expect(opened.member('ada')).to.not.have.property('passkeys')
     expect(await codeOf(use(device))).to.equal('401 unknown_passkey')
-    expect(await codeOf(own.remove(ada, passkey.id))).to.equal('404 passkey_not_found')
+    expect(await codeOf(own.remove(session, passkey.id, undefined))).to.equal('404 passkey_not_found')
   })
 
   it('are refused when the answer is for another page, request or person', async () => {
@@ -61,7 +61,7 @@ describe('the passkeys of a member', () => {
     expect(passkey.name).to.equal('Phone')
   })
 
-  it('are added within five minutes, once, by the member and the browser that have begun', async () => {
+  it('are added within five minutes, once, by the session and the browser that have begun', async () => {
     const { join, add, own, begin, options, clock } = opened
     const [ada, bob] = [await join('ada'), await join('bob')]
     const { begun, answer } = await add(ada)
@@ -72,6 +72,7 @@ describe('the passkeys of a member', () => {
       [bob, (await begin(ada)).cookie],
       [ada, undefined],
       [ada, 'v1.AAAA'],
+      [ada, (await begin(opened.sessions.begin('ada'))).cookie],
       [ada, opened.signIn.begin(undefined).cookie],
     ] as const)
       expect(await codeOf(own.add(session, { ...added, cookie: sent }))).to.equal('410 challenge_expired')
@@ -97,7 +98,7 @@ describe('the passkeys of a member', () => {
     const answer = device.create(options(begun), { credentialId: passkey.credentialId })
     const adding = own.add(bob, { name: 'Copy', answer, cookie: begun.cookie })
     expect(await codeOf(adding)).to.equal('409 passkey_exists')
-    expect(await codeOf(own.remove(bob, passkey.id))).to.equal('404 passkey_not_found')
+    expect(await codeOf(own.remove(bob, passkey.id, undefined))).to.equal('404 passkey_not_found')
     expect(await own.list(ada)).to.have.length(1)
   })
 
@@ -113,16 +114,50 @@ describe('the passkeys of a member', () => {
     expect(await own.list(ada)).to.have.length(10)
   })
 
-  it('need a sign-in of the last ten minutes, or the password', async () => {
-    const { join, begin, clock } = opened
+  it('are added and removed within ten minutes of the sign-in', async () => {
+    const { join, begin, add, own, clock, sessions } = opened
     const ada = await join('ada')
+    const [first, second] = [await add(ada), await add(ada)]
     clock.now += 10 * MINUTE_MS - 1
     await begin(ada)
+    // The session that remains is as old as before.
+    const { session } = await own.remove(ada, first.passkey.id, undefined)
+    expect(session).to.include({ id: ada.id, begunAt: ada.begunAt, expiresAt: ada.expiresAt })
+    await begin(session)
     clock.now += 1
-    expect(await codeOf(begin(ada))).to.equal('403 sign_in_again')
-    expect(await codeOf(begin(ada, 'not the password'))).to.equal('403 wrong_password')
-    const { existing } = await begin(ada, PASSWORD)
-    expect(existing).to.deep.equal([])
+    expect(await codeOf(begin(session))).to.equal('403 sign_in_again')
+    expect(await codeOf(own.remove(session, second.passkey.id, undefined))).to.equal('403 sign_in_again')
+    const { existing } = await begin(sessions.begin('ada'))
+    expect(existing).to.deep.equal([second.passkey.credentialId])
+  })
+
+  it('are not changed by a session that has ended since the request began', async () => {
+    const { join, add, own, begin, options, sessions, member, links, passwordSignIn, clock } = opened
+    const ada = await join('ada')
+    const { passkey } = await add(ada)
+    const begun = await begin(ada)
+    const answer = authenticator(ORIGIN).create(options(begun))
+    const added = { name: 'Of a thief', answer, cookie: begun.cookie }
+    await sessions.end(ada)
+    expect(await codeOf(own.add(ada, added))).to.equal('401 not_signed_in')
+    expect(await codeOf(own.remove(ada, passkey.id, undefined))).to.equal('401 not_signed_in')
+    const again = sessions.begin('ada')
+    const late = await begin(again)
+    const { token } = links.of(member('ada') ?? expect.fail(), clock.now + MINUTE_MS)
+    await passwordSignIn.byLink(token, { password: PASSWORD })
+    const late2 = authenticator(ORIGIN).create(options(late))
+    const adding = own.add(again, { name: 'Of a thief', answer: late2, cookie: late.cookie })
+    expect(await codeOf(adding)).to.equal('401 not_signed_in')
+    expect(member('ada')).to.not.have.property('passkeys')
+  })
+
+  it('name those of this origin alone, which are the ones that browsers must not replace', async () => {
+    const { join, add, begin, moveTo } = opened
+    const ada = await join('ada')
+    await add(ada)
+    await moveTo('https://old.example.com')
+    const { passkey } = await add(ada)
+    expect((await begin(ada)).existing).to.deep.equal([passkey.credentialId])
   })
 
   it('are not for the operator, who has no record', async () => {
@@ -130,7 +165,7 @@ describe('the passkeys of a member', () => {
     const operator = sessions.begin('operator')
     expect(await own.list(operator)).to.deep.equal([])
     expect(await codeOf(begin(operator))).to.equal('409 operator_session')
-    expect(await codeOf(own.remove(operator, 'x'))).to.equal('409 operator_session')
+    expect(await codeOf(own.remove(operator, 'x', undefined))).to.equal('409 operator_session')
   })
 
   it('are not for members of an identity provider, which decides about their access', async () => {
@@ -155,7 +190,7 @@ describe('a member who has only passkeys', () => {
     opened = await openPasskeys()
   })
   afterEach(() => opened.close())
-  const removal = { newPassword: { current: PASSWORD, next: null } }
+  const removal = { newPassword: { current: PASSWORD, next: null, page: undefined } }
 
   /** Ada, who has a passkey and no password. */
   async function adaWithout() {
@@ -171,7 +206,7 @@ describe('a member who has only passkeys', () => {
     const ada = await join('ada')
     expect(await codeOf(passwordSignIn.changeOwn(ada, removal))).to.equal('409 no_passkey')
     await add(ada)
-    const wrong = passwordSignIn.changeOwn(ada, { newPassword: { current: 'wrong', next: null } })
+    const wrong = passwordSignIn.changeOwn(ada, { newPassword: { ...removal.newPassword, current: 'wrong' } })
     expect(await codeOf(wrong)).to.equal('403 wrong_password')
     expect(opened.member('ada')?.password).to.be.a('string')
   })
@@ -192,10 +227,53 @@ describe('a member who has only passkeys', () => {
   it('keeps the last passkey', async () => {
     const { own, add } = opened
     const { session, passkey } = await adaWithout()
-    expect(await codeOf(own.remove(session, passkey.id))).to.equal('409 last_passkey')
+    expect(await codeOf(own.remove(session, passkey.id, undefined))).to.equal('409 last_passkey')
     const second = await add(session)
-    const after = await own.remove(session, passkey.id)
-    expect(await codeOf(own.remove(after.session, second.passkey.id))).to.equal('409 last_passkey')
+    const after = await own.remove(session, passkey.id, undefined)
+    expect(await codeOf(own.remove(after.session, second.passkey.id, undefined))).to.equal('409 last_passkey')
+  })
+
+  it('keeps the last passkey for this address', async () => {
+    const { own, add, moveTo, join, passwordSignIn } = opened
+    const { session, passkey: former } = await adaWithout()
+    await moveTo('https://old.example.com')
+    const { passkey } = await add(session)
+    expect(await codeOf(own.remove(session, passkey.id, undefined))).to.equal('409 last_passkey')
+    await own.remove(session, former.id, undefined)
+    const bob = await join('bob')
+    await add(bob)
+    await moveTo('https://old.example.com')
+    expect(await codeOf(passwordSignIn.changeOwn(bob, removal))).to.equal('409 no_passkey')
+  })
+
+  it('cannot remove the password again, and its session grows no younger', async () => {
+    const { passwordSignIn, clock, join, add, sessions } = opened
+    const { session } = await adaWithout()
+    clock.now += MINUTE_MS
+    expect(await codeOf(passwordSignIn.changeOwn(session, removal))).to.equal('409 no_password')
+    const set = { newPassword: { current: '', next: PASSWORD, page: undefined } }
+    const kept = await passwordSignIn.changeOwn(session, set)
+    expect(kept).to.include({ id: session.id, begunAt: session.begunAt })
+    // With the current password, it is a sign-in.
+    const bob = await join('bob')
+    await add(bob)
+    clock.now += MINUTE_MS
+    expect(await passwordSignIn.changeOwn(bob, removal)).to.include({ begunAt: clock.now })
+    expect(await sessions.find(kept?.token ?? '')).to.nested.include({ 'member.isPasskeyOnly': false })
+  })
+
+  it('gets no password from a session that ends while the digest is computed', async () => {
+    const { passwordSignIn, own, add, member, sessions } = opened
+    const { session, passkey } = await adaWithout()
+    await add(session)
+    const set = { newPassword: { current: '', next: `${PASSWORD}!`, page: undefined } }
+    const thief = sessions.begin('ada')
+    const [setting] = await Promise.all([
+      codeOf(passwordSignIn.changeOwn(thief, set)),
+      own.remove(session, passkey.id, undefined),
+    ])
+    expect(setting).to.equal('401 not_signed_in')
+    expect(member('ada')).to.not.have.property('password')
   })
 
   it('sets a password within ten minutes of the sign-in, and the sessions before the removal remain invalid', async () => {
@@ -205,14 +283,14 @@ describe('a member who has only passkeys', () => {
     const alone = await passwordSignIn.changeOwn(first, removal)
     if (!alone) throw new Error('expected another session')
     clock.now += 10 * MINUTE_MS
-    const set = { newPassword: { current: '', next: `${PASSWORD}!` } }
+    const set = { newPassword: { current: '', next: `${PASSWORD}!`, page: undefined } }
     expect(await codeOf(passwordSignIn.changeOwn(alone, set))).to.equal('403 sign_in_again')
     const recent = sessions.begin('ada')
     const both = await passwordSignIn.changeOwn(recent, set)
     if (!both) throw new Error('expected another session')
     expect(await sessions.find(alone.token)).to.equal(undefined)
     const again = await passwordSignIn.changeOwn(both, {
-      newPassword: { current: `${PASSWORD}!`, next: null },
+      newPassword: { ...removal.newPassword, current: `${PASSWORD}!` },
     })
     expect(again?.member.isPasskeyOnly).to.equal(true)
     for (const token of [alone.token, recent.token, both.token])

@@ -93,17 +93,15 @@ describe('a sign-in with a passkey', () => {
     expect(await codeOf(signIn.finish(device.use(begun), begun.cookie))).to.equal('410 challenge_expired')
   })
 
-  it('is only for the host name that the passkey was created for', async () => {
-    const { join, add, store, use } = opened
+  it('is only at the origin at which the passkey was added, also of one host', async () => {
+    const { join, add, moveTo, use } = opened
     const { device } = await add(await join('ada'))
-    await store.change((table) => {
-      const members = table.members.map((one) => ({
-        ...one,
-        passkeys: one.passkeys?.map((each) => ({ ...each, rpId: 'old.example.com' })) ?? [],
-      }))
-      return { table: { ...table, members }, result: undefined }
-    })
-    expect(await codeOf(use(device))).to.equal('401 unknown_passkey')
+    for (const origin of ['https://old.example.com', `${ORIGIN}:8443`, ORIGIN.replace('https', 'http')]) {
+      await moveTo(origin)
+      expect(await codeOf(use(device)), origin).to.equal('401 unknown_passkey')
+    }
+    await moveTo(ORIGIN)
+    expect((await use(device)).session.member.id).to.equal('ada')
   })
 })
 
