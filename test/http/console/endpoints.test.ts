@@ -21,7 +21,7 @@ const OF_CLIENTS = ENDPOINTS.filter(
   (endpoint) => endpoint.access === 'secret' && methodOf(endpoint.route) !== 'HEAD',
 )
 /** What a viewer may send. All other endpoints of a client change something, or show uploads in progress. */
-const READS = /^GET (?!\/v1\/(sign|tus|upload)\/)|^POST \/v1\/(zip(\/links)?|sign\/url)$/
+const READS = /^GET (?!\/v1\/(sign|tus|upload)\/)|^POST \/v1\/(zip(\/links)?|sign\/(url|cookie))$/
 
 onOneBackend('the console at each endpoint', (start) => {
   let service: Service
