@@ -38,9 +38,24 @@ onOneBackend('CONSOLE_ALLOW and SECRETS_ALLOW', (start) => {
   }
 
   it('accept secrets only from their ranges, IPv4 or IPv6, and deliver to all', async () => {
-    for (const address of [BACKEND, '2001:db8:0:ffff::1', '192.0.2.255', '::ffff:192.0.2.1', '192.0.2.1:80', '[2001:db8::1]:80'])
+    for (const address of [
+      BACKEND,
+      '2001:db8:0:ffff::1',
+      '192.0.2.255',
+      '::ffff:192.0.2.1',
+      '192.0.2.1:80',
+      '[2001:db8::1]:80',
+    ])
       expect(await from(address, 'GET', '/v1/files', own()), address).to.equal(200)
-    for (const address of [OFFICE, HOME, '2001:db8:1::1', '::ffff:198.51.100.1', '198.51.100.1:80', 'unknown', ''])
+    for (const address of [
+      OFFICE,
+      HOME,
+      '2001:db8:1::1',
+      '::ffff:198.51.100.1',
+      '198.51.100.1:80',
+      'unknown',
+      '',
+    ])
       expect(await from(address, 'GET', '/v1/files', own()), address).to.equal('address_not_allowed')
     const put = await fetch(`${service.url}/v1/upload/a.txt`, {
       method: 'PUT',

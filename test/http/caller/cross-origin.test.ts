@@ -20,7 +20,15 @@ const PATHS = [
     '/v1/upload',
     '/v1/upload/a.png',
   ],
-  ...['/v1/sign', '/v1/sign/url', '/v1/sign/cookie', '/v1/zip', '/v1/usage', '/v1/presets', '/v1/presets/small'],
+  ...[
+    '/v1/sign',
+    '/v1/sign/url',
+    '/v1/sign/cookie',
+    '/v1/zip',
+    '/v1/usage',
+    '/v1/presets',
+    '/v1/presets/small',
+  ],
   ...['/v1/aliases', '/v1/aliases/a/b.png', '/v1/aliases/a/b.png/rollback', '/v1/foreign'],
   ...['/v1/jobs', '/v1/jobs/a', '/v1/jobs/a/retry', '/v1/webhooks/deliveries', '/v1/webhooks/test'],
 ]
