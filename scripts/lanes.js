@@ -13,7 +13,7 @@ const USUAL_START_MS = 40
 /** How many times the usual time the start of Node takes on a slow machine, at least. */
 const SLOW = 2.25
 /** A test that hangs on a slower machine ends after this many times its limit. */
-const SLOWNESS_MAX = 8
+const SLOWNESS_MAX = 4
 const STARTS = 5
 
 /** The slowest files start first: one that started last would run alone at the end. The report of a run has the time of each file. */
