@@ -4,7 +4,7 @@ import { PASSKEYS } from '../../texts/session/passkeys.ts'
 import { Field, Input } from '../../ui/forms/field.tsx'
 import { FormDialog } from '../../ui/overlays/dialog.tsx'
 import { toast } from '../../ui/overlays/toast.tsx'
-import { isSignInNeeded, useConfirmedSignIn } from './confirm-sign-in.tsx'
+import { useConfirmedSignIn } from './confirm-sign-in.tsx'
 
 /** The name of a new passkey. */
 export function AddPasskeyDialog({
@@ -14,7 +14,7 @@ export function AddPasskeyDialog({
   onClose: () => void
   onAdded: () => Promise<unknown>
 }) {
-  const { confirmed, fields, isIncomplete } = useConfirmedSignIn()
+  const { confirmed, fields, isIncomplete, fieldOf } = useConfirmedSignIn()
   const [name, setName] = useState(deviceName)
   const [isTried, setTried] = useState(false)
   const isEmpty = !name.trim()
@@ -38,8 +38,7 @@ export function AddPasskeyDialog({
       isClosable
       noValidate
       onSubmit={submit}
-      // The dialog shows then what else it needs.
-      fieldOf={(error) => (isSignInNeeded(error) ? 'password' : undefined)}
+      fieldOf={fieldOf}
     >
       <Field
         label={PASSKEYS.name}

@@ -20,6 +20,8 @@ export function useConfirmedSignIn(): {
   fields: ReactNode
   /** Whether `fields` have to be filled in first. */
   isIncomplete: boolean
+  /** For the form: an error that `fields` show instead of it. */
+  fieldOf: (error: unknown) => string | undefined
 } {
   const { member } = useSession()
   const [isNeeded, setNeeded] = useState(false)
@@ -50,5 +52,6 @@ export function useConfirmedSignIn(): {
     confirmed,
     fields: isNeeded && (member.passkeyOnly ? <ConfirmWithPasskey /> : passwordField),
     isIncomplete: isPasswordNeeded && password === '',
+    fieldOf: (error) => (isSignInNeeded(error) ? 'password' : undefined),
   }
 }

@@ -5,7 +5,7 @@ import { sessionQuery } from '../../api/session.ts'
 import { PASSKEYS } from '../../texts/session/passkeys.ts'
 import { FormDialog } from '../../ui/overlays/dialog.tsx'
 import { toast } from '../../ui/overlays/toast.tsx'
-import { isSignInNeeded, useConfirmedSignIn } from './confirm-sign-in.tsx'
+import { useConfirmedSignIn } from './confirm-sign-in.tsx'
 
 /** Asks before a passkey is removed. */
 export function RemovePasskeyDialog({
@@ -16,7 +16,7 @@ export function RemovePasskeyDialog({
   onClose: () => void
 }) {
   const queryClient = useQueryClient()
-  const { confirmed, fields, isIncomplete } = useConfirmedSignIn()
+  const { confirmed, fields, isIncomplete, fieldOf } = useConfirmedSignIn()
 
   async function remove(): Promise<void> {
     await confirmed(() => installation.sessions.passkeys.remove(id))
@@ -33,8 +33,7 @@ export function RemovePasskeyDialog({
       action={PASSKEYS.remove}
       noValidate
       onSubmit={() => !isIncomplete && remove()}
-      // The dialog shows then what else it needs.
-      fieldOf={(error) => (isSignInNeeded(error) ? 'password' : undefined)}
+      fieldOf={fieldOf}
     >
       {fields}
     </FormDialog>
