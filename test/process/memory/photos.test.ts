@@ -20,7 +20,7 @@ describe('memory of a HEIC of 12 megapixels', function () {
   before(async () => {
     dataDir = await temporaryFolder()
     server = await startProcess({
-      env: { DATA_DIR: dataDir, LOG_LEVEL: 'error', TRANSFORM_TIMEOUT_SECONDS: '100' },
+      env: { DATA_DIR: dataDir, LOG_LEVEL: 'error', TRANSFORM_KILL_SECONDS: '300' },
     })
   })
   after(async () => {

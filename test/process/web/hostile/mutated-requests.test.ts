@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import { seededRandom } from '../../../contracts/random.ts'
 import { type Backend, EMBEDDED } from '../../../support/backend.ts'
 import { S3_REDIS } from '../../../support/backends.ts'
-import { eventually } from '../../../support/eventually.ts'
+import { eventually, SLOWNESS } from '../../../support/eventually.ts'
 import { openFiles, residentBytes } from '../../../support/heavy.ts'
 import { picture } from '../../../support/media/images.ts'
 import { NO_LIMITS } from '../../../support/no-limits.ts'
@@ -21,7 +21,7 @@ const SEED = 20_260_729
 const AT_ONCE = 16
 // Without a response by then, and by the response to another request that is sent then, the server waits for what the mutation removed;
 // the client disconnects.
-const PATIENCE_MS = 200
+const PATIENCE_MS = 500 * SLOWNESS
 // What the allocator keeps of the largest picture; a leak of 2 KB in each request is more.
 const MAY_GROW_BYTES = 60 * 1024 * 1024
 
