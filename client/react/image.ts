@@ -8,7 +8,7 @@ import {
 } from 'react'
 import { buildUrl, type DeliverySource } from '../delivery/build-url.ts'
 import type { TransformParameters } from '../delivery/parameters.ts'
-import { srcset } from '../delivery/srcset.ts'
+import { srcset, usualWidths, WIDTH_MAX, withWidth } from '../delivery/srcset.ts'
 import { thumbHashToDataUrl } from '../delivery/thumb-hash.ts'
 
 type Parameters = Omit<TransformParameters, 'w' | 'width'>
@@ -41,17 +41,12 @@ export interface SluiceImageProps
   urlOf?: (width: number) => string
 }
 
-// The usual widths of windows, times their device pixels.
-const WIDTHS = [320, 480, 640, 960, 1280, 1920, 2560, 3840]
-// The widest derivative.
-const WIDTH_MAX = 5000
-
 /** An image in the width that a page needs, with a placeholder. Also a server component. */
 export const SluiceImage = forwardRef<HTMLImageElement, SluiceImageProps>(function SluiceImage(
   { src, alt, width, height, sizes, widths, parameters = {}, thumbHash, priority, urlOf, style, ...others },
   ref,
 ) {
-  const all = widths ?? (width !== undefined && sizes === undefined ? densities(width) : WIDTHS)
+  const all = widths ?? usualWidths(sizes === undefined ? width : undefined)
   const hash = thumbHash ?? hashOf(src)
   const placeholder = useMemo(() => (hash === undefined ? undefined : placeholderOf(hash)), [hash])
   const middle = all[Math.floor((all.length - 1) / 2)] ?? WIDTH_MAX
@@ -66,7 +61,7 @@ export const SluiceImage = forwardRef<HTMLImageElement, SluiceImageProps>(functi
     height,
     sizes: sizes ?? (width === undefined ? '100vw' : `${width}px`),
     srcSet: urlOf ? all.map((w) => `${urlOf(w)} ${w}w`).join(', ') : srcset(src, all, parameters),
-    src: urlOf ? urlOf(middle) : buildUrl(src, withFormat(middle, parameters)),
+    src: urlOf ? urlOf(middle) : buildUrl(src, withWidth(middle, parameters)),
     style: { ...sizeStyle(width, height), ...placeholder, ...style },
     ref,
   })
@@ -80,16 +75,6 @@ export function fetchPriorityName(reactVersion: string): string {
 /** An image that is narrower than its `width` keeps its ratio. */
 function sizeStyle(width: number | undefined, height: number | undefined): CSSProperties {
   return width === undefined || height === undefined ? {} : { maxWidth: '100%', height: 'auto' }
-}
-
-function densities(width: number): number[] {
-  return [...new Set([1, 2, 3].map((density) => Math.min(WIDTH_MAX, Math.round(density * width))))]
-}
-
-function withFormat(w: number, parameters: Parameters): TransformParameters {
-  const { f, format, preset } = parameters
-  const isFormatOpen = f === undefined && format === undefined && preset === undefined
-  return { w, ...(isFormatOpen ? { f: 'auto' } : {}), ...parameters }
 }
 
 function hashOf(src: DeliverySource): string | undefined {

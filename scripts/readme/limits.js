@@ -86,7 +86,7 @@ export function limits() {
     ],
     [
       'Archive',
-      `${constantOf('http/archive/request.ts', 'MAX_ITEMS')} files, ${constantOf('http/archive/request.ts', 'MAX_PARAMS')} parameters each, names of ${constantOf('core/files/entry-name.ts', 'MAX_BYTES')} bytes with ${NAME_MAX_BYTES} between slashes, ${set('ZIP_RATE_LIMIT')} in ${set('ZIP_RATE_WINDOW_SECONDS', duration)}, ${bytes(constantOf('http/archive/zip.ts', 'BODY_MAX_BYTES'))} of JSON`,
+      `${constantOf('http/archive/request.ts', 'MAX_ITEMS')} files, ${constantOf('http/archive/request.ts', 'MAX_PARAMS')} parameters each, names of ${constantOf('core/files/archive-names.ts', 'MAX_BYTES')} bytes with ${NAME_MAX_BYTES} between slashes, ${set('ZIP_RATE_LIMIT')} in ${set('ZIP_RATE_WINDOW_SECONDS', duration)}, ${bytes(constantOf('http/archive/zip.ts', 'BODY_MAX_BYTES'))} of JSON`,
     ],
     [
       'Links to archives of a client',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { boundedArray, boundedRecord } from '../../core/bounded-schemas.ts'
-import { checkEntryName } from '../../core/files/entry-name.ts'
+import { checkEntryName } from '../../core/files/archive-names.ts'
 import { cleanFileName, NAME_MAX_BYTES } from '../../core/files/file-name.ts'
 import { parsePath } from '../../core/files/request-path.ts'
 import { MEDIA_GROUPS } from '../../core/media/groups.ts'

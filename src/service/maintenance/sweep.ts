@@ -10,7 +10,7 @@ import { recordOfDerivative } from '../derivatives/parts.ts'
 import type { Agree } from '../originals/agree.ts'
 import type { Removals } from '../originals/delete.ts'
 import { deleteDerivative, deleteParts } from '../originals/delete-objects.ts'
-import { CONCURRENCY } from './scan.ts'
+import { CONCURRENCY } from './walk.ts'
 
 /**
  * Finishes abandoned work, at the start and every minute. The index is updated from changed records. Deletes are completed.

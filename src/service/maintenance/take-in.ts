@@ -74,7 +74,7 @@ export function createTakeIn({
         if (added) return 'added'
         if ((await index.find(ref)).original?.state === 'trashed') return 'added'
       } catch (error) {
-        // A broken record, or one that is replaced during each read, is reported, and the scan continues. An outage ends the scan.
+        // A broken record, or one that is replaced during each read, is reported, and the walk continues. An outage ends it.
         if (error instanceof Problem && !isFileReplaced(error)) throw error
         return { kind: 'failed', detail: (error as Error).message }
       }

@@ -5,7 +5,7 @@ import { Problem } from '../../core/problem.ts'
 import { redirectKey } from '../../core/storage/redirect-key.ts'
 import { snapshot } from '../../core/storage/small-object.ts'
 import { readRedirect } from '../moves/redirects.ts'
-import type { Wrong } from './compare.ts'
+import type { Wrong } from './findings.ts'
 
 /**
  * What is wrong with the record of an alias. Undefined when its original is stored or in the trash.

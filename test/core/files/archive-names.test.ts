@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { checkEntryName, distinctName, TakenNames } from '../../../src/core/files/entry-name.ts'
+import { checkEntryName, distinctName, TakenNames } from '../../../src/core/files/archive-names.ts'
 import { Problem } from '../../../src/core/problem.ts'
 import { shown } from '../shown.ts'
 

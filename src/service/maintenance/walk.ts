@@ -1,13 +1,13 @@
 import type { Finding } from '../../core/files/finding.ts'
 
-/** Progress of a scan of all files. */
+/** Progress of a walk over all files. */
 export interface Progress {
   /** Number of objects and entries. */
   looked: number
   findings: number
 }
 
-/** Options of a scan. It waits for both callbacks. */
+/** Options of a walk over all files. It waits for both callbacks. */
 export interface Walk {
   /** Only this client. Absent: all clients. */
   clientId?: string | undefined
