@@ -5,7 +5,7 @@ import type { Finding } from '../../core/checkup.ts'
 import { parseRedisUrl, shownNode } from '../../core/net/redis-url.ts'
 import { shownBytes } from './shown-bytes.ts'
 
-// GETEX and ZRANGE with BYLEX.
+// ZMSCORE.
 const OLDEST = [6, 2] as const
 const PINGS = 9
 // A Redis in the same data center responds within 1 ms. Each request of a client takes some calls.
