@@ -180,7 +180,7 @@ async function openApp(
     media,
     removals,
     removeDerivatives,
-    ...openFileManagement(services),
+    ...openFileManagement(services, { baseUrl }),
     cursorKey: keys('list cursors'),
     usage,
     upload,

@@ -1851,7 +1851,7 @@ export interface WebhookReceiverList {
     /** Host of the receiver. Only for the operator and the first client. */
     name?: string
     /** Types of the events that it gets. */
-    events: Array<"original.stored" | "original.deleted" | "original.trashed" | "original.restored" | "original.scanned" | "derivative.stored" | "derivative.failed" | "archive.sent" | "client.changed">
+    events: Array<"original.stored" | "original.deleted" | "original.trashed" | "original.restored" | "original.scanned" | "derivative.stored" | "derivative.failed" | "alias.changed" | "archive.sent" | "client.changed">
   }>
 }
 
@@ -1861,7 +1861,7 @@ export interface WebhookReplay {
   /** Default: `failed`. */
   status?: "pending" | "delivered" | "failed"
   /** Only events of this type. */
-  event?: "original.stored" | "original.deleted" | "original.trashed" | "original.restored" | "original.scanned" | "derivative.stored" | "derivative.failed" | "archive.sent" | "client.changed"
+  event?: "original.stored" | "original.deleted" | "original.trashed" | "original.restored" | "original.scanned" | "derivative.stored" | "derivative.failed" | "alias.changed" | "archive.sent" | "client.changed"
   /** Only deliveries to the receiver with this ID. */
   receiver?: string
   /** Only events of the client with this ID. For the operator. */

@@ -21,9 +21,9 @@ const WARN_EVERY_MS = 10 * 60_000
 const REMEDY = 'CDN_PURGE_ALLOW_ADDRESSES'
 // These may be caused by a single item of a batch. Others, for example of a wrong token, concern every request.
 const OF_CONTENT: ReadonlySet<number> = new Set([400, 413, 414, 422, 431])
-const EVENTS = ['original.deleted', 'original.trashed', 'client.changed'] as const
+const EVENTS = ['original.deleted', 'original.trashed', 'alias.changed', 'client.changed'] as const
 
-/** Purges a CDN of files that are no longer delivered. */
+/** Purges a CDN of files that are no longer delivered, and of aliases that deliver another file. */
 export default defineEventPlugin({
   name: 'cdn-purge',
   durable: true,

@@ -1,4 +1,4 @@
-import { clientTag, fileTag, folderTag } from '../../src/core/caching/cache-tags.ts'
+import { aliasTag, clientTag, fileTag, folderTag } from '../../src/core/caching/cache-tags.ts'
 import type { EventName, Events } from '../../src/core/events.ts'
 import { encodedPath, parseKey } from '../../src/core/files/object-key.ts'
 
@@ -12,8 +12,9 @@ export interface Purged {
   paths: readonly string[]
 }
 
-/** What is no longer delivered after this event: of a file, or of a client. */
+/** What is no longer delivered after this event: of a file, of an alias, or of a client. */
 export function purgedBy(name: EventName, event: Events[EventName]): Purged[] {
+  if (name === 'alias.changed') return purgedAlias(event as Events['alias.changed'])
   if (name !== 'client.changed') return purgedFile(event as Events['original.deleted'])
   const { clientId, withdrawn = [] } = event as Events['client.changed']
   return withdrawn.map((folder) => ({
@@ -40,4 +41,12 @@ function purgedFile({ key, src }: Events['original.deleted']): Purged[] {
       ],
     },
   ]
+}
+
+/** Nothing for a new alias: caches store no errors. */
+function purgedAlias({ clientId, name, src, formerKey }: Events['alias.changed']): Purged[] {
+  const group = parseKey(formerKey ?? '')?.format.group
+  const [, path] = /\/v1\/[^/]+(\/alias\/.+)$/.exec(new URL(src).pathname) ?? []
+  if (group === undefined || path === undefined) return []
+  return [{ tag: aliasTag(clientId, name), paths: [`/v1/${group}${path}`] }]
 }

@@ -11,10 +11,10 @@ import { createCopies } from '../service/moves/copies.ts'
 import { createRedirects } from '../service/moves/redirects.ts'
 import type { Services } from './services.ts'
 
-/** Lists, changes and batches of stored files, and aliases of them. */
-export function openFileManagement(services: Services) {
-  const { backends, index, buckets, originals, records, removals, trash, scans, originalEvents, clients } =
-    services
+/** Lists, changes and batches of stored files, and aliases of them. @param baseUrl without a trailing slash */
+export function openFileManagement(services: Services, { baseUrl }: { baseUrl: string }) {
+  const { backends, index, buckets, originals, records, removals, trash, scans, clients } = services
+  const { events, originalEvents } = services
   const { admits } = clients
   const list = createList({ index, buckets })
   const aliasRecords = createAliasRecords({ buckets, locks: backends.locks })
@@ -28,7 +28,11 @@ export function openFileManagement(services: Services) {
     many: createManyFiles({ list, removals, trash }),
     describe: createDescribe({ index, buckets, originals }),
     annotate: createAnnotate({ index, originals, records }),
-    aliases: createAliases({ records: aliasRecords, originals, redirects, describe: describeAlias }),
+    aliases: createAliases({
+      records: aliasRecords,
+      describe: describeAlias,
+      ...{ originals, redirects, events, baseUrl },
+    }),
     listAliases: createListAliases({ buckets, records: aliasRecords, describe: describeAlias }),
     redirects,
     copies: createCopies({ ...storage, scans, redirects, originalEvents, admits }),

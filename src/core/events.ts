@@ -48,6 +48,17 @@ export interface CopyOrigin {
   movedFrom?: ObjectKey
 }
 
+interface AliasEvent {
+  clientId: string
+  name: string
+  /** Its delivery URL: that of its former file when it was deleted. */
+  src: string
+  /** The key of its file. Absent when the alias was deleted. */
+  key?: ObjectKey
+  /** The key of its previous file. Absent for a new alias. */
+  formerKey?: ObjectKey
+}
+
 /** Every event and its data. */
 export interface Events {
   'original.stored': OriginalEvent & CopyOrigin
@@ -65,6 +76,8 @@ export interface Events {
   'original.scanned': OriginalEvent & { scan: EndedScan }
   'derivative.stored': FileEvent & { original: ObjectKey; mediaType: string; size: number }
   'derivative.failed': FileEvent & { original: ObjectKey; code: string; detail: string }
+  /** An alias was set to another file, or deleted. */
+  'alias.changed': AliasEvent
   'archive.sent': { clientId: string; archiveName: string; entries: number; errors: number; bytes: number }
   /** `withdrawn`: folders whose files public URLs no longer deliver; an empty text means all files. Absent for other changes. */
   'client.changed': { clientId: string; withdrawn?: readonly string[] }
@@ -94,6 +107,7 @@ const NAMES: Readonly<Record<Exclude<EventName, typeof TEST_EVENT>, true>> = {
   'original.scanned': true,
   'derivative.stored': true,
   'derivative.failed': true,
+  'alias.changed': true,
   'archive.sent': true,
   'client.changed': true,
 }

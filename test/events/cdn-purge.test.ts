@@ -11,7 +11,7 @@ import { inProcessEventBus } from '../../src/adapters/event-bus/in-process.ts'
 import { guardedFetcher } from '../../src/adapters/fetcher/guarded.ts'
 import { embeddedJobs } from '../../src/adapters/jobs/embedded.ts'
 import { sha256 } from '../../src/core/bytes/digest.ts'
-import { clientTag, folderTag } from '../../src/core/caching/cache-tags.ts'
+import { aliasTag, clientTag, folderTag } from '../../src/core/caching/cache-tags.ts'
 import type { EventName, Events } from '../../src/core/events.ts'
 import type { ObjectKey } from '../../src/core/files/object-key.ts'
 import type { EventContext } from '../../src/core/plugin-api/event-plugin.ts'
@@ -351,6 +351,17 @@ describe('cdn-purge', () => {
     expect(cdn.received).to.have.length(0)
     await handle('webhook.test', { clientId: '' }, { options })
     expect(cdn.received).to.have.length(1)
+  })
+
+  it('purges an alias that was set to another file or deleted, by its tag or path, and nothing of a new one', () => {
+    const src = 'https://files.example/v1/video/alias/pub_x/a/b%20c'
+    const event = { clientId: 'first', name: 'a/b c', src }
+    const key = `video/mp4/${ID}.mp4` as ObjectKey
+    const formerKey = `image/png/${ID}.png` as ObjectKey
+    const purged = [{ tag: aliasTag('first', 'a/b c'), paths: ['/v1/image/alias/pub_x/a/b%20c'] }]
+    expect(purgedBy('alias.changed', { ...event, key, formerKey })).to.deep.equal(purged)
+    expect(purgedBy('alias.changed', { ...event, formerKey })).to.deep.equal(purged)
+    expect(purgedBy('alias.changed', { ...event, key })).to.deep.equal([])
   })
 
   it('cuts the paths of CloudFront at *, and stays below 15 of them', () => {

@@ -34,7 +34,7 @@ export function recolouring(name: string, parameter: string, colour: string): st
 /** An event plugin that writes each received event to a file, one line each. */
 export function recorder(file: string): string {
   return `import { appendFileSync } from 'node:fs'
-const events = ['original.stored', 'original.deleted', 'original.trashed', 'original.restored', 'original.scanned', 'derivative.stored', 'derivative.failed', 'archive.sent', 'client.changed']
+const events = ['original.stored', 'original.deleted', 'original.trashed', 'original.restored', 'original.scanned', 'derivative.stored', 'derivative.failed', 'alias.changed', 'archive.sent', 'client.changed']
 const write = (name) => (event) => appendFileSync(${JSON.stringify(file)}, JSON.stringify({ name, event }) + '\\n')
 export default { name: 'recorder', on: Object.fromEntries(events.map((name) => [name, write(name)])) }
 `

@@ -28,7 +28,7 @@ export function operatorCommands(
     upload,
     remoteUpload: createRemoteUpload({ remotes, upload, timeoutMs, maxBytes }),
     locks: backends.locks,
-    aliases: openFileManagement(services).aliases,
+    aliases: openFileManagement(services, { baseUrl }).aliases,
     maxBytes,
   })
   const importAll = createImport({ files, baseUrl })

@@ -35,6 +35,11 @@ export function fileTag(original: { sourceName: string }): string {
   return `f-${original.sourceName.replace(/\..*$/, '')}`
 }
 
+/** The tag of all responses by the name of an alias. A digest: names may differ only in case, which Cloudflare ignores. */
+export function aliasTag(clientId: string, name: string): string {
+  return `a-${sha256(`cache tag of the alias ${name} of ${clientId}`).slice(0, 20)}`
+}
+
 /**
  * The tags of a delivery: those of the original, of all folders above it, and of the client.
  *

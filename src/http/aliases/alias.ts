@@ -1,12 +1,12 @@
 import type { Request } from 'express'
 import { z } from 'zod'
 import type { Alias } from '../../core/aliases/alias.ts'
+import { aliasUrl } from '../../core/aliases/alias-url.ts'
 import { parseAliasName } from '../../core/aliases/name.ts'
 import type { Client } from '../../core/clients/client.ts'
 import { folderWithin, type Grant } from '../../core/clients/grant.ts'
 import { isWithin } from '../../core/clients/secret-scope.ts'
 import { parentFolder } from '../../core/files/folder.ts'
-import { parseKey } from '../../core/files/object-key.ts'
 import { Problem } from '../../core/problem.ts'
 import { aliasNotFound } from '../../service/aliases/alias-problems.ts'
 import type { Aliases, DescribedAlias, DescribedVersion } from '../../service/aliases/aliases.ts'
@@ -20,7 +20,6 @@ import type { Reply } from '../endpoint/reply.ts'
 import { tagOf } from '../entity-tag.ts'
 import { wildcardPath } from '../request.ts'
 import { instant, iso } from '../wire/instant.ts'
-import { aliasUrl } from '../wire/urls.ts'
 
 /** The services of the endpoints for aliases. */
 export interface AliasServices {
@@ -111,8 +110,8 @@ export function listedToWire(
   current: DescribedVersion,
   { client, baseUrl }: Place,
 ): z.input<typeof listedAlias> {
-  const group = parseKey(current.key)?.format.group ?? 'application'
-  return { name, src: aliasUrl(name, { baseUrl, token: client.token, group }), ...versionToWire(current) }
+  const src = aliasUrl(name, { baseUrl, token: client.token, key: current.key })
+  return { name, src, ...versionToWire(current) }
 }
 
 function versionToWire({ version: number, key, setAt, isMissing }: DescribedVersion) {

@@ -67,12 +67,12 @@ export const deliverAlias: ServedEndpoint<Services> = {
     const send = storedFiles(services)
     return async (req, res) => {
       const group = groupOf(req)
-      const { client, path: name, query } = callerByToken(req, clients, isAliasWithin)
-      const { key, setAt } = await aliases.target({ client, name: parseAliasName(name, 'path'), group })
-      const replaceable = { since: setAt }
+      const { client, path: named, query } = callerByToken(req, clients, isAliasWithin)
+      const name = parseAliasName(named, 'path')
+      const { key, setAt } = await aliases.target({ client, name, group })
       const deliver = async (path: ObjectKey) => {
         // The name may be public, although the file is in a private folder: `send` checks that too.
-        await send(req, res, { client, group, query, findPath: async () => path, replaceable })
+        await send(req, res, { client, group, query, findPath: async () => path, alias: { name, setAt } })
       }
       try {
         await deliver(key)

@@ -1,6 +1,6 @@
 import type { Response } from 'express'
 import { type CacheSettings, mergedCacheSettings } from '../../core/caching/cache-settings.ts'
-import { clientTag, tagsOf } from '../../core/caching/cache-tags.ts'
+import { aliasTag, clientTag, tagsOf } from '../../core/caching/cache-tags.ts'
 import type { Client } from '../../core/clients/client.ts'
 import { type CdnHeader, type Lifetime, MAX_AGE_SECONDS } from './lifetime.ts'
 
@@ -36,8 +36,9 @@ export interface Caching {
    * Sets the headers with tags, if the installation has any.
    *
    * @param key of the original, or of a file that is derived from it; undefined for a file that the service has not stored
+   * @param alias the name in the URL, if it is that of an alias
    */
-  setTags(res: Response, client: Pick<Client, 'id'>, key?: string): void
+  setTags(res: Response, client: Pick<Client, 'id'>, key?: string, alias?: string): void
 }
 
 export function createCaching({ settings, cdnHeader, tags: kinds }: CachingOptions): Caching {
@@ -53,9 +54,10 @@ export function createCaching({ settings, cdnHeader, tags: kinds }: CachingOptio
       return { maxAgeSeconds, cdnSeconds, cdnHeader, staleSeconds, staleIfErrorSeconds }
     },
 
-    setTags(res, { id }, key) {
+    setTags(res, { id }, key, alias) {
       if (kinds.length === 0) return
-      const tags = key === undefined ? [clientTag(id)] : tagsOf(id, key)
+      const ofAlias = alias === undefined ? [] : [aliasTag(id, alias)]
+      const tags = [...ofAlias, ...(key === undefined ? [clientTag(id)] : tagsOf(id, key))]
       for (const kind of kinds) {
         const { header, separator } = TAG_HEADERS[kind]
         res.setHeader(header, tags.join(separator))

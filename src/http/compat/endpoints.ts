@@ -17,7 +17,7 @@ import { corsPublicRead } from '../delivery/cors.ts'
 import { DELIVERED_PROBLEMS, FETCHED_PROBLEMS } from '../delivery/problems.ts'
 import { remotePicture } from '../delivery/remote-picture.ts'
 import { CONDITIONS, STORED_FILE } from '../delivery/responses.ts'
-import { type StoredFileServices, storedFiles } from '../delivery/stored-file.ts'
+import { type StoredFile, type StoredFileServices, storedFiles } from '../delivery/stored-file.ts'
 import { EXAMPLE } from '../documents/examples.ts'
 import type { ServedEndpoint } from '../endpoint/endpoint.ts'
 import { queryPairs, wildcardPath } from '../request.ts'
@@ -121,13 +121,13 @@ function sender({ clients, aliases, ...services }: Services) {
     admitCompatUrl(req, { client, clients, names, isSigned, until })
     const query = [...url.query]
     if ('url' in source) return sendPicture(req, res, { client, url: parseRemoteUrl(source.url), query })
-    const { path, format, setAt } = await findFile(source.names, { client, group, aliases })
+    const { path, format, alias } = await findFile(source.names, { client, group, aliases })
     await sendStored(req, res, {
       client,
       group,
       query: format === undefined ? query : [...query, ['f', format] as const],
       findPath: async () => path,
-      ...(setAt === undefined ? {} : { replaceable: { since: setAt } }),
+      ...(alias ? { alias } : {}),
     })
   }
 }
@@ -137,8 +137,8 @@ interface FoundFile {
   path: string
   /** The format that the URL requests. */
   format?: string
-  /** When the alias was set to this file, in milliseconds since 1970; absent for a file that is found by its own path. */
-  setAt?: number
+  /** Absent for a file that is found by its own path. */
+  alias?: NonNullable<StoredFile['alias']>
 }
 
 /**
@@ -150,10 +150,11 @@ async function findFile(
   names: readonly CompatName[],
   { client, group, aliases }: { client: Client; group: MediaGroup; aliases: Pick<Aliases, 'target'> },
 ): Promise<FoundFile> {
-  for (const { name, ...format } of names) {
+  for (const { name: path, ...format } of names) {
     try {
-      const { key, setAt } = await aliases.target({ client, name: parseAliasName(name, 'path'), group })
-      return { path: key, setAt, ...format }
+      const name = parseAliasName(path, 'path')
+      const { key, setAt } = await aliases.target({ client, name, group })
+      return { path: key, alias: { name, setAt }, ...format }
     } catch (error) {
       if (!(error instanceof Problem) || !['alias_not_found', 'bad_path'].includes(error.code)) throw error
     }

@@ -32,8 +32,8 @@ export interface StoredFile {
   findPath: (signal: AbortSignal) => Promise<string>
   /** Adds responses to the hot cache. Absent for a URL that may deliver another file later, without a change of this one. */
   cacheWriter?: HotCacheWriter
-  /** Set when the URL may deliver another file later. `since`: when it was set to this file, in milliseconds since 1970. */
-  replaceable?: { since: number }
+  /** The alias in the URL, which may deliver another file later. `setAt`: when it was set to this file, in milliseconds since 1970. */
+  alias?: { name: string; setAt: number }
 }
 
 /** The services that send a stored file. */
@@ -61,7 +61,7 @@ export function storedFiles({
   sendElsewhere,
   baseUrl,
 }: StoredFileServices): (req: Request, res: Response, file: StoredFile) => Promise<void> {
-  return async (req, res, { client, group, query: pairs, findPath, cacheWriter, replaceable }) => {
+  return async (req, res, { client, group, query: pairs, findPath, cacheWriter, alias }) => {
     const { download, wait, query } = deliveryQuery(pairs)
     const waitMs = 1000 * waitSeconds(wait)
     const signal = clientGone(res)
@@ -84,9 +84,9 @@ export function storedFiles({
     const found = await delivering.catch((error) => {
       throw withJob(error, (url) => signedLike(req, url, client, clients))
     })
-    const delivery = replaceable ? changedAt(found, replaceable.since) : found
-    const lifetime = replaceable ? REPLACEABLE : caching.lifetimeOf(client, delivery.caching)
-    caching.setTags(res, client, delivery.key)
+    const delivery = alias ? changedAt(found, alias.setAt) : found
+    const lifetime = alias ? REPLACEABLE : caching.lifetimeOf(client, delivery.caching)
+    caching.setTags(res, client, delivery.key, alias?.name)
     if (delivery.mustRedirect) {
       const url = derivativeUrl(delivery.key, { baseUrl, token: client.token, group })
       return redirect(req, res, { delivery, url: signedLike(req, url, client, clients), lifetime })

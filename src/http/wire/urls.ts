@@ -25,11 +25,3 @@ export function bucketUrl(
 ): string {
   return `${baseUrl}/v1/bucket/${token}/${encodedPath(key)}`
 }
-
-/** The delivery URL of an alias. @param group of its current file */
-export function aliasUrl(
-  name: string,
-  { baseUrl, token, group }: { baseUrl: string; group: MediaGroup } & Pick<Client, 'token'>,
-): string {
-  return `${baseUrl}/v1/${group}/alias/${token}/${encodedPath(name)}`
-}

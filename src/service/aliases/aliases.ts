@@ -1,9 +1,11 @@
 import { type Alias, type AliasVersion, versionToRestore, withTarget } from '../../core/aliases/alias.ts'
+import { aliasUrl } from '../../core/aliases/alias-url.ts'
 import type { Client } from '../../core/clients/client.ts'
 import { isWithin } from '../../core/clients/secret-scope.ts'
-import { parseKey } from '../../core/files/object-key.ts'
+import { type ObjectKey, parseKey } from '../../core/files/object-key.ts'
 import type { PathCandidates } from '../../core/files/request-path.ts'
 import type { MediaGroup } from '../../core/media/groups.ts'
+import type { EventBus } from '../../core/ports/event-bus.ts'
 import { Problem } from '../../core/problem.ts'
 import { originalOf } from '../files/describe.ts'
 import type { Redirects } from '../moves/redirects.ts'
@@ -87,27 +89,41 @@ export function createDescribeAlias({
   }
 }
 
+/** Emits `alias.changed` after each change. @param baseUrl of delivery URLs, without a trailing slash */
 export function createAliases({
   records,
   originals,
   redirects,
   describe,
+  events,
+  baseUrl,
   now = Date.now,
 }: {
   records: AliasRecords
   originals: Originals
   redirects: Pick<Redirects, 'follow'>
   describe: DescribeAlias
+  events: Pick<EventBus, 'emit'>
+  baseUrl: string
   now?: () => number
 }): Aliases {
+  /** @param keys of its present and its previous file */
+  function emit({ id, token }: Client, name: string, keys: { key?: ObjectKey; formerKey?: ObjectKey }) {
+    const key = keys.key ?? keys.formerKey
+    if (key === undefined) return
+    events.emit('alias.changed', { clientId: id, name, src: aliasUrl(name, { baseUrl, token, key }), ...keys })
+  }
+
   /** Writes the alias with another target, unless it has this target already. */
   async function put(
     record: LockedAlias,
     before: Alias | undefined,
-    target: Pick<Alias, 'name'> & Pick<AliasVersion, 'key'>,
+    { client, ...target }: { client: Client } & Pick<Alias, 'name'> & Pick<AliasVersion, 'key'>,
   ): Promise<Alias> {
     const alias = withTarget(before, { ...target, at: now() })
-    if (alias !== before) await record.put(alias)
+    if (alias === before) return alias
+    await record.put(alias)
+    emit(client, alias.name, { key: target.key, ...(before ? { formerKey: before.versions[0].key } : {}) })
     return alias
   }
 
@@ -117,7 +133,7 @@ export function createAliases({
       const work = async (record: LockedAlias) => {
         const before = await record.read()
         check(before)
-        return { alias: await put(record, before, { name, key }), isNew: before === undefined }
+        return { alias: await put(record, before, { client, name, key }), isNew: before === undefined }
       }
       const { alias, isNew } = await records.change(client, name, work, { signal })
       return { ...(await describe(client, alias)), isNew }
@@ -134,7 +150,7 @@ export function createAliases({
         const found =
           full && ((await originals.resolve(client, { full })) ?? (await redirects.follow(client, full.key)))
         if (!found || !isWithin(found.name.folder, folder)) throw aliasTargetMissing()
-        return put(record, before, { name, key: found.name.key })
+        return put(record, before, { client, name, key: found.name.key })
       }
       return describe(client, await records.change(client, name, work, { signal }))
     },
@@ -145,6 +161,7 @@ export function createAliases({
         if (!before) throw aliasNotFound()
         check(before === 'damaged' ? undefined : before)
         await record.delete()
+        if (before !== 'damaged') emit(client, name, { formerKey: before.versions[0].key })
       }
       await records.change(client, name, work, { signal })
     },

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { clientTag, folderTag, tagsOf } from '../../../src/core/caching/cache-tags.ts'
+import { aliasTag, clientTag, folderTag, tagsOf } from '../../../src/core/caching/cache-tags.ts'
 
 const ID = '7uLqaNcfyNPLQRQwzFpEzc'
 
@@ -35,6 +35,12 @@ describe('cache tags', () => {
         .to.match(/^[\w\-.~/%]+$/)
         .and.have.length.at.most(100)
     })
+
+  it('of aliases differ by client, name and case, and contain neither', () => {
+    const tags = [aliasTag('first', 'a/b'), aliasTag('first', 'a/B'), aliasTag('x', 'a/b')]
+    expect(new Set(tags).size).to.equal(3)
+    for (const tag of tags) expect(tag).to.match(/^a-[0-9a-f]{20}$/)
+  })
 
   it('of different folders differ, also when they are long', () => {
     const folders = ['a', 'b', 'a%20b', 'a b', `${'x'.repeat(190)}1`, `${'x'.repeat(190)}2`]

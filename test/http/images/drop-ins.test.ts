@@ -12,6 +12,7 @@ import { deleteFile, postFiles, postZip, uploadOne } from '../../support/request
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
 import { itLong } from '../../support/sized.ts'
+import { askAlias, setAlias } from '../../support/stored/aliases.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 onOneBackend('drop-in transformations', (start) => {
@@ -267,6 +268,25 @@ onOneBackend('drop-in event handlers', (start) => {
     await response.arrayBuffer().catch(() => {})
     await pause(300)
     expect(await named('archive.sent')).to.deep.equal([])
+  })
+
+  it('receive an event when an alias is set to a file, set to another one, and deleted', async () => {
+    const [one, other] = [
+      await uploadOne(service, { name: 'a.png', bytes: await picture() }),
+      await uploadOne(service, { name: 'b.png', bytes: await picture() }),
+    ]
+    const name = 'shop/chair.png'
+    const { src } = await setAlias(service, name, one.s3PathOriginal)
+    // Nothing changes.
+    await setAlias(service, name, one.s3PathOriginal)
+    await setAlias(service, name, other.s3PathOriginal)
+    await askAlias(service, name, { method: 'DELETE' })
+    const event = { clientId: 'first', name, src }
+    expect(await told('alias.changed', 3)).to.deep.equal([
+      { ...event, key: one.s3PathOriginal },
+      { ...event, key: other.s3PathOriginal, formerKey: one.s3PathOriginal },
+      { ...event, formerKey: other.s3PathOriginal },
+    ])
   })
 
   it('receive an event for a new client', async () => {

@@ -10,6 +10,7 @@ import { deleteFile, uploadOne, type WireRecord } from '../../support/requests/c
 import { exchange } from '../../support/requests/exchange.ts'
 import { freePort } from '../../support/servers/free-port.ts'
 import { PROJECT, type Service, startService } from '../../support/service.ts'
+import { askAlias, setAlias } from '../../support/stored/aliases.ts'
 
 describe('Varnish as docs/how-to/cdn.md configures it', () => {
   const start = stoppedAtTheEnd(startService)
@@ -68,6 +69,21 @@ describe('Varnish as docs/how-to/cdn.md configures it', () => {
     await service.app.clients.setRules('first', { keepDeletedSeconds: 60 })
     await deleteFile(service, file.s3PathOriginal)
     await expectAll(paths, '404 MISS')
+  })
+
+  it('is purged of an alias that is set to another file and then deleted, and not of the files', async () => {
+    const [former, current] = [await cached('f'), await cached('f')]
+    const name = 'f/alias.png'
+    const path = (await setAlias(service, name, former.file.s3PathOriginal)).src.slice(service.url.length)
+    for (const from of ['MISS', 'HIT']) expect(await get(path)).to.equal(`200 ${from}`)
+    await setAlias(service, name, current.file.s3PathOriginal)
+    await eventually(async () => {
+      const { headers } = await exchange(varnish, path)
+      expect(headers.etag).to.equal(`"${current.file.s3PathOriginal}"`)
+    })
+    await askAlias(service, name, { method: 'DELETE' })
+    await expectAll([path], '404 MISS')
+    await expectAll([...former.paths, ...current.paths], '200 HIT')
   })
 
   it('is purged of a folder that becomes private, and then of all files when they become private', async () => {
