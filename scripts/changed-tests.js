@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { root } from './ready/run.js'
 
@@ -8,6 +8,7 @@ import { root } from './ready/run.js'
 const WHOLE = ['src/app.ts', 'src/http/endpoints.ts']
 const SUPPORT = 'test/support/'
 const HOUSE = 'test/house/'
+const HTTP = 'test/http/'
 const CODE = /\.[cm]?[jt]sx?$/
 
 /** The files that differ from a commit, committed or not, and those that git does not track yet. @param base `HEAD` or a branch */
@@ -22,7 +23,7 @@ export function changedFiles(base) {
 
 /**
  * The tests that a change can affect: those that import a changed file, directly or not; those in the folder of its name
- * (`test/http/aliases` for `src/http/aliases/set.ts`); and for a text, or code that no test imports, those that name it. A text
+ * (`test/http/aliases` for `src/http/aliases/set.ts`), or that contain its routes; and for a text, or code that no test imports, those that name it. A text
  * affects those of the house, too.
  *
  * @param {readonly string[]} changed paths from the root of the project
@@ -32,6 +33,7 @@ export function affectedTests(changed, tests, importsOf) {
   const code = changed.filter((path) => CODE.test(path))
   const texts = changed.filter((path) => !CODE.test(path))
   const folders = code.flatMap(folderOfTests)
+  const routes = code.flatMap(routesBeside)
   const names = [
     ...texts.map((path) => path.split('/').at(-1)),
     // The build has the same path, and another ending.
@@ -40,14 +42,30 @@ export function affectedTests(changed, tests, importsOf) {
   const isNamedIn = new Map(
     [...importsOf.keys()]
       .filter((path) => path.startsWith('test/'))
-      .map((path) => [path, names.some((name) => readFileSync(join(root, path), 'utf8').includes(name))]),
+      .map((path) => [path, names.some((name) => textOf(path).includes(name))]),
   )
   return tests.filter((test) => {
     if (folders.some((folder) => test.startsWith(folder))) return true
     if (texts.length > 0 && test.startsWith(HOUSE)) return true
+    if (test.startsWith(HTTP) && routes.some((route) => textOf(test).includes(route))) return true
     return imported(test, importsOf).some((path) => code.includes(path) || isNamedIn.get(path))
   })
 }
+
+/**
+ * What the tests of an endpoint contain, for a module of `src/http` without a folder of tests of its name: the fixed beginnings of the routes in
+ * its folder. What all tests contain, for a module in front of all endpoints.
+ */
+function routesBeside(path) {
+  const folder = dirname(path)
+  if (folder === 'src/http') return ['']
+  if (!folder.startsWith('src/http/') || existsSync(join(root, folder.replace(/^src/, 'test')))) return []
+  const names = existsSync(join(root, folder)) ? readdirSync(join(root, folder)) : []
+  const texts = names.filter((name) => CODE.test(name)).map((name) => textOf(`${folder}/${name}`))
+  return texts.flatMap((text) => [...text.matchAll(/route: '[A-Z]+ (\/[^:*']*)/g)].map(([, route]) => route))
+}
+
+const textOf = (path) => readFileSync(join(root, path), 'utf8')
 
 /** The folder of the tests of a module, for one of `src` at least two levels deep. */
 function folderOfTests(path) {

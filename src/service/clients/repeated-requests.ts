@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { z } from 'zod'
+import { keepRenewed } from '../../core/async/keep-renewed.ts'
 import { sha256 } from '../../core/bytes/digest.ts'
 import type { Grant } from '../../core/clients/grant.ts'
 import { changeInLedger, type Ledger } from '../../core/ports/ledger.ts'
@@ -38,7 +39,7 @@ const entry = z.union([
 ])
 
 const ANSWER_MS = 24 * 3_600_000
-// Renewed three times within its length, so two lost renewals do no harm. After a crash a repetition waits this long.
+// After a crash a repetition waits this long.
 const LEASE_MS = 20_000
 // The records of a hundred files have 10 KB, compressed.
 const ANSWER_MAX_BYTES = 64 * 1024
@@ -59,9 +60,9 @@ export function createRepeatedRequests({
           return { after: isMine ? after : before, result: undefined }
         },
       }).catch(() => {})
-    const renewal = setInterval(() => void put(held(holder)), LEASE_MS / 3)
+    const endRenewals = keepRenewed(LEASE_MS, () => put(held(holder)))
     const end = (after: string | undefined) => {
-      clearInterval(renewal)
+      endRenewals()
       return put(after)
     }
     return {

@@ -1,3 +1,4 @@
+import { keepRenewed } from '../../core/async/keep-renewed.ts'
 import type { Client } from '../../core/clients/client.ts'
 import type { OriginalName } from '../../core/files/object-key.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
@@ -24,7 +25,6 @@ export type StoreCopy = <T>(
   work: (commit: Commit) => Promise<T>,
 ) => Promise<T>
 
-// Renewed three times within its length, so two lost renewals do no harm.
 const LEASE_MS = 60_000
 
 export function createStoreCopy({
@@ -73,10 +73,7 @@ export function createStoreCopy({
       begun.mayLand = false
       return result
     }
-    const renewal = setInterval(
-      () => void index.renewUpload([ref], now() + LEASE_MS).catch(() => {}),
-      LEASE_MS / 3,
-    )
+    const endRenewals = keepRenewed(LEASE_MS, () => index.renewUpload([ref], now() + LEASE_MS))
     try {
       const { mediaType } = source.record
       const bucket = buckets.of(client)
@@ -97,7 +94,7 @@ export function createStoreCopy({
       await removals.abandon(client, [begun])
       throw error
     } finally {
-      clearInterval(renewal)
+      endRenewals()
     }
   }
 }

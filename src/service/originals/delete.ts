@@ -75,7 +75,7 @@ interface Taken {
 }
 
 // After this time without progress, another process continues a delete. It is also the time in which a put of a failed upload may
-// still complete: a request to S3 is aborted after 3.5 s of silence.
+// still complete: a request to S3 is aborted after `S3_TIMEOUT_MS` of silence, at most 15 s.
 const LEASE_MS = 60_000
 
 export function createRemovals({

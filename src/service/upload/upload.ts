@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
+import { keepRenewed } from '../../core/async/keep-renewed.ts'
 import { type Client, uploadMaxBytes } from '../../core/clients/client.ts'
 import { annotated } from '../../core/files/annotations.ts'
 import {
@@ -27,10 +28,9 @@ import type { DecodableSlot } from './rules/decodable.ts'
 import { type ArrivedFile, type CheckPixels, checkType, contentRulesOf } from './rules/upload-rules.ts'
 import type { IncomingFile, Upload, UploadRequest } from './upload-request.ts'
 
-// Renewed three times within its length, so two lost renewals do no harm.
 const LEASE_MS = 60_000
-// A response is promised within 5 s, and a failing bucket has taken 3.5 s of them. A rollback that takes longer than this continues
-// after the response.
+// A response is promised within 5 s, and a failing bucket has taken most of them: `S3_TIMEOUT_MS`, by default 3.5 s. A rollback that takes
+// longer than this continues after the response.
 const ABANDON_MS = 1000
 
 // A call to a Redis that does not respond fails after 1.5 s. A call that begins within this time ends within the 5 s.
@@ -183,10 +183,7 @@ export function createUpload({
     const left: BegunFile[] = []
     const folderNow = () => parseFolder(lateFolder?.() ?? folder)
     const refs = () => [...left, ...context.begun].map(({ key }) => ({ clientId: client.id, key }))
-    const renewal = setInterval(
-      () => void index.renewUpload(refs(), now() + LEASE_MS).catch(() => {}),
-      LEASE_MS / 3,
-    )
+    const endRenewals = keepRenewed(LEASE_MS, () => index.renewUpload(refs(), now() + LEASE_MS))
     let records: OriginalRecord[] = []
     let finished: boolean | undefined
     let duplicates: Array<OriginalRecord | undefined> = []
@@ -232,7 +229,7 @@ export function createUpload({
       await takeBack(client, [...left, ...context.begun])
       throw error
     } finally {
-      clearInterval(renewal)
+      endRenewals()
     }
     // All bytes and records are stored, and the index may have the change. If not, a sweep finishes it and emits the event.
     if (finished === undefined)

@@ -24,6 +24,13 @@ describe('npm test -- --changed', () => {
     expect(files.length).to.be.below(20)
   })
 
+  it('runs the tests of the routes beside a change where no folder has its name, and all of HTTP for what is before all endpoints', () => {
+    const ofClients = affected('src/http/clients/storage.ts')
+    expect(ofClients).to.include('test/http/admin/client-storage.test.ts')
+    expect(ofClients.length).to.be.below(60)
+    expect(affected('src/http/server.ts')).to.include.members(ofClients)
+  })
+
   it('runs the tests that name a changed text, and those of the house', () => {
     const files = affected('docs/explanation/sharp-order.md')
     expect(files).to.include('test/house/links.test.ts')

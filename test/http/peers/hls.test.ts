@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { onOneBackend } from '../../support/backends.ts'
-import { eventually, LONG_MS } from '../../support/eventually.ts'
+import { eventually, LONG_MS, SLOWNESS } from '../../support/eventually.ts'
 import { film, longFilm } from '../../support/media/videos.ts'
 import { startPage } from '../../support/peers/browser-pages.ts'
 import { uploadOne } from '../../support/requests/client.ts'
@@ -26,7 +26,7 @@ const watch = (src: string, moments: readonly number[]) => `(async () => {
   const hls = new Hls({ enableWorker: false })
   const failed = new Promise((_, fail) => {
     hls.on(Hls.Events.ERROR, (_, { fatal, details }) => fatal && fail(new Error(details)))
-    setTimeout(() => fail(new Error('it takes too long')), 45000)
+    setTimeout(() => fail(new Error('it takes too long')), ${45_000 * SLOWNESS})
   })
   const next = (name) => new Promise((done) => video.addEventListener(name, done, { once: true }))
   const loaded = next('loadeddata')
@@ -65,7 +65,7 @@ const playFromTheStart = (src: string) => `(async () => {
   const hls = new Hls({ enableWorker: false })
   const failed = new Promise((_, fail) => {
     hls.on(Hls.Events.ERROR, (_, { fatal, details }) => fatal && fail(new Error(details)))
-    setTimeout(() => fail(new Error('it takes too long, at ' + video.currentTime)), 150000)
+    setTimeout(() => fail(new Error('it takes too long, at ' + video.currentTime)), ${150_000 * SLOWNESS})
   })
   const next = (name) => new Promise((done) => video.addEventListener(name, done, { once: true }))
   const details = []

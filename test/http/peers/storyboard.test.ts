@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { onOneBackend } from '../../support/backends.ts'
+import { SLOWNESS } from '../../support/eventually.ts'
 import { film } from '../../support/media/videos.ts'
 import { startPage } from '../../support/peers/browser-pages.ts'
 import { uploadOne } from '../../support/requests/client.ts'
@@ -15,7 +16,7 @@ const look = (src: string) => `(async () => {
   const loaded = new Promise((done, fail) => {
     track.addEventListener('load', done, { once: true })
     track.addEventListener('error', () => fail(new Error('the track is not loaded')), { once: true })
-    setTimeout(() => fail(new Error('it takes too long')), 45000)
+    setTimeout(() => fail(new Error('it takes too long')), ${45_000 * SLOWNESS})
   })
   video.append(track)
   document.body.append(video)

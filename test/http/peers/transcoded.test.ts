@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import type { Asset } from '../../../src/core/bytes/asset.ts'
 import { onOneBackend } from '../../support/backends.ts'
-import { eventually } from '../../support/eventually.ts'
+import { eventually, SLOWNESS } from '../../support/eventually.ts'
 import { startPage } from '../../support/peers/browser-pages.ts'
 import { CLIP_SECONDS, clip } from '../../support/peers/clip.ts'
 import { uploadOne, type WireRecord } from '../../support/requests/client.ts'
@@ -46,7 +46,7 @@ const watch = (src: string, moments: readonly number[]) => `(async () => {
   video.crossOrigin = 'anonymous'
   const failed = new Promise((_, fail) => {
     video.addEventListener('error', () => fail(new Error(video.error.message)), { once: true })
-    setTimeout(() => fail(new Error('it takes too long')), 40000)
+    setTimeout(() => fail(new Error('it takes too long')), ${40_000 * SLOWNESS})
   })
   const next = (name) => Promise.race([failed, new Promise((done) => video.addEventListener(name, done, { once: true }))])
   const drawn = () => Promise.race([failed, new Promise((done) => video.requestVideoFrameCallback(done))])

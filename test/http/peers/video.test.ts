@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core'
 import type { Asset } from '../../../src/core/bytes/asset.ts'
 import { EMBEDDED } from '../../support/backend.ts'
 import { onOneOrTwoBackends } from '../../support/backends.ts'
+import { SLOWNESS } from '../../support/eventually.ts'
 import { startPage } from '../../support/peers/browser-pages.ts'
 import { CLIP_SECONDS, clip } from '../../support/peers/clip.ts'
 import { startNginx } from '../../support/peers/nginx.ts'
@@ -21,7 +22,7 @@ const watch = (src: string, moments: readonly number[]) => `(async () => {
   const next = (name) => new Promise((done, fail) => {
     video.addEventListener(name, done, { once: true })
     video.addEventListener('error', () => fail(new Error(video.error.message)), { once: true })
-    setTimeout(() => fail(new Error('no ' + name)), 45000)
+    setTimeout(() => fail(new Error('no ' + name)), ${45_000 * SLOWNESS})
   })
   const loaded = next('loadedmetadata')
   video.src = ${JSON.stringify(src)}

@@ -6,7 +6,7 @@ import type { UploadItem } from './queue/item.ts'
 const TEXTS = UPLOAD.errors
 
 // The same file would be refused again.
-const FINAL_CODES = ['type_not_allowed', 'image_size_not_allowed', 'file_not_decodable']
+const FINAL_CODES = ['too_large', 'type_not_allowed', 'image_size_not_allowed', 'file_not_decodable']
 
 /** Why an upload has failed, and what the member can do. */
 export function adviceOf({ code, status, detail, problem }: SluiceError): string {

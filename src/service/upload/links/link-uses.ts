@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
+import { keepRenewed } from '../../../core/async/keep-renewed.ts'
 import type { Client } from '../../../core/clients/client.ts'
 import { type ObjectKey, storedKey } from '../../../core/files/object-key.ts'
 import type { FileLookup } from '../../../core/ports/file-index.ts'
@@ -42,7 +43,7 @@ const slot = z.union([
 ])
 type Slot = z.infer<typeof slot>
 
-// Renewed three times within its length, so two lost renewals do no harm. After a crash the use stays reserved this long.
+// After a crash the use stays reserved this long.
 const LEASE_MS = 20_000
 /**
  * @param options.keptMs how long the uses are remembered after the last change, and after the end of their link. An upload may begin in
@@ -118,9 +119,9 @@ export function createLinkUses({
         return { slots, result: undefined }
       })
     const renew = () => put({ holder, until: now() + LEASE_MS, ...(key ? { key } : {}) })
-    const renewal = setInterval(() => void renew().catch(() => {}), LEASE_MS / 3)
+    const endRenewals = keepRenewed(LEASE_MS, renew)
     const end = async (after: Slot) => {
-      clearInterval(renewal)
+      endRenewals()
       await put(after).catch(() => {})
     }
     return {
