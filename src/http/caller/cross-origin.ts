@@ -45,7 +45,7 @@ export function crossOrigin(
 export function prefixesWithSecret(
   endpoints: ReadonlyArray<Pick<ServedEndpoint<never>, 'route' | 'access'>>,
 ): string[] {
-  const withSecret = endpoints.filter(({ access }) => access === 'secret' || access === 'operator or secret')
+  const withSecret = endpoints.filter(({ access }) => typeof access === 'object')
   return [...new Set(withSecret.map(({ route }) => prefixOf(route)))]
 }
 

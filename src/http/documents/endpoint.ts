@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { Action } from '../../core/clients/secret-scope.ts'
 import type { HeaderName } from './headers.ts'
 import type { JsonSchema } from './json-schema.ts'
 
@@ -9,13 +10,18 @@ export type ProblemName = `${number} ${string}`
 export type Tag = 'Uploads' | 'Delivery' | 'Files' | 'Links' | 'Clients' | 'Members' | 'Webhooks' | 'Service'
 
 /**
- * What a request has to prove: the secret of a client; a session of the operator, or one of these two; the token of the metrics; a signature, if the
+ * The secret of a client that permits this action, or a member of the console whose role does. With `everywhere` not a secret of a folder, which
+ * `operatorOrSecret` refuses, too: it also takes a session of the operator.
+ */
+export type SecretAccess = { secret: Action; everywhere?: true } | { operatorOrSecret: Action }
+
+/**
+ * What a request has to prove: a secret; a session of the operator; the token of the metrics; a signature, if the
  * client requires signed URLs, or in its place a signed cookie; the link in its path; the cookie of a session of the console; or nothing.
  */
 export type DocumentedAccess =
-  | 'secret'
+  | SecretAccess
   | 'admin'
-  | 'operator or secret'
   | 'metrics'
   | 'signature'
   | 'signature or cookie'

@@ -8,29 +8,20 @@ import { callerBySecret } from '../caller/caller.ts'
 import { checkOperator } from '../caller/operator.ts'
 import { signedInMember } from '../console/console-session.ts'
 import { checkNotCrossSite } from '../console/sign-in-limit.ts'
-import type { DocumentedEndpoint, ProblemName } from '../documents/endpoint.ts'
+import type { DocumentedAccess, ProblemName, SecretAccess } from '../documents/endpoint.ts'
 import { stateOf } from '../request-state.ts'
 
 /**
  * What a request has to prove before its handler is called, and so what the handler gets as `caller`:
  *
- * - `secret`: the secret of a client that permits this action, or a member of the console whose role does. With `everywhere`,
- *   secrets that are restricted to a folder are refused
- * - `operatorOrSecret`: the same, or a session of the operator
+ * - `secret`, `operatorOrSecret`: see {@link SecretAccess}
  * - `admin`: a session of the operator, or of an owner of the console
  * - `session`: the cookie of a session of the console
  * - `sameSite`: that no page of another site sends it
  * - `link`: its handler reads a link, which authorizes the request
  * - `public`: nothing
  */
-export type Access =
-  | { secret: Action; everywhere?: true }
-  | { operatorOrSecret: Action }
-  | 'admin'
-  | 'session'
-  | 'sameSite'
-  | 'link'
-  | 'public'
+export type Access = SecretAccess | 'admin' | 'session' | 'sameSite' | 'link' | 'public'
 
 /** The sender of a request: the operator, without a client, or a client. */
 export interface OperatorOrClient {
@@ -63,10 +54,8 @@ const ADMIN_PROBLEMS: readonly ProblemName[] = [
 ]
 
 /** The access as the API document describes it. */
-export function documentedAccess(access: Access): DocumentedEndpoint['access'] {
-  if (access === 'sameSite') return 'public'
-  if (typeof access === 'string') return access
-  return 'secret' in access ? 'secret' : 'operator or secret'
+export function documentedAccess(access: Access): DocumentedAccess {
+  return access === 'sameSite' ? 'public' : access
 }
 
 /** The problems of requests that do not prove it. */

@@ -59,7 +59,7 @@ const createResumable: ServedEndpoint<TusServices> = {
   summary: 'Create a resumable upload',
   description:
     'The protocol is tus 1.0, or that of the IETF with `Upload-Complete` instead of `Tus-Resumable`. The body may have the first bytes of the file.',
-  access: 'secret',
+  access: { secret: 'upload' },
   parameters: [
     VERSION,
     length('Size of the file in bytes.'),
@@ -97,7 +97,7 @@ const getOffset: ServedEndpoint<TusServices> = {
   id: 'getResumableUploadOffset',
   tag: 'Uploads',
   summary: 'Get the offset at which to resume an upload',
-  access: 'secret',
+  access: { secret: 'upload' },
   parameters: [UPLOAD_ID, VERSION],
   responses: {
     204: {
@@ -130,7 +130,7 @@ const getRecord: ServedEndpoint<TusServices> = {
   id: 'getResumableUpload',
   tag: 'Uploads',
   summary: 'Get the record of a completed resumable upload',
-  access: 'secret',
+  access: { secret: 'upload' },
   parameters: [UPLOAD_ID],
   responses: {
     200: {
@@ -162,7 +162,7 @@ const appendBytes: ServedEndpoint<TusServices> = {
   tag: 'Uploads',
   summary: 'Append bytes to a resumable upload',
   description: 'The request that completes the upload stores the file. `Upload-Record` has its record.',
-  access: 'secret',
+  access: { secret: 'upload' },
   parameters: [
     UPLOAD_ID,
     VERSION,
@@ -206,7 +206,7 @@ const deleteUpload: ServedEndpoint<TusServices> = {
   id: 'deleteResumableUpload',
   tag: 'Uploads',
   summary: 'Delete a resumable upload',
-  access: 'secret',
+  access: { secret: 'upload' },
   parameters: [UPLOAD_ID, VERSION],
   responses: {
     204: { description: 'The upload was deleted.', headers: ['Tus-Resumable', 'Cache-Control'] },

@@ -130,6 +130,15 @@ onOneBackend('the API document', (start, backend) => {
     }
   })
 
+  it('states which scoped secrets each operation refuses', () => {
+    const refused = (path: string, method: string) =>
+      /Secrets (.*) refused\./.exec(String(document.paths[path]?.[method]?.description))?.[1]
+    expect(refused('/v1/tus', 'post')).to.equal('for reading only are')
+    expect(refused('/v1/files/{path}', 'get')).to.equal('for uploads only are')
+    expect(refused('/v1/files/{path}', 'patch')).to.equal('for uploads or reading only are')
+    expect(refused('/v1/usage', 'get')).to.equal('for uploads only, or of a folder, are')
+  })
+
   it('describes every route of the service, and no other', () => {
     const described = new Set(ENDPOINTS.map(({ route }) => route))
     const served = new Set(

@@ -1,48 +1,15 @@
 import { STATUS_CODES } from 'node:http'
 import { methodOf, templateOf } from '../../endpoint/route.ts'
-import type {
-  Content,
-  DocumentedAccess,
-  DocumentedEndpoint,
-  Example,
-  Parameter,
-  Success,
-} from '../endpoint.ts'
+import type { Content, DocumentedEndpoint, Example, Parameter, Success } from '../endpoint.ts'
 import { HEADERS, type HeaderName } from '../headers.ts'
 import type { JsonSchema } from '../json-schema.ts'
 import { PATH_PARAMETERS } from '../parameters.ts'
+import { proofOf } from './proof.ts'
 import { problemResponses } from './problems.ts'
 import { schemaRef } from './schemas.ts'
 import type { SharedParts } from './shared.ts'
 
 const PROBLEM = 'application/problem+json'
-const SECURITY: Readonly<Record<DocumentedAccess, readonly JsonSchema[]>> = {
-  secret: [{ secret: [] }, { session: [] }],
-  admin: [{ admin: [] }, { session: [] }],
-  'operator or secret': [{ admin: [] }, { secret: [] }, { session: [] }],
-  session: [{ session: [] }],
-  metrics: [{ metrics: [] }],
-  signature: [{}, { signature: [] }],
-  'signature or cookie': [{}, { signature: [] }, { folder: [] }],
-  link: [],
-  public: [],
-}
-
-/** What a request has to prove, for the description of an operation. */
-const ACCESS: Readonly<Record<DocumentedAccess, string>> = {
-  secret: 'Needs the secret of a client, or a session of the console.',
-  admin: 'Needs the token of the operator, or the session of an owner of the console.',
-  'operator or secret':
-    'Needs the token of the operator, the secret of a client, or a session of the console.',
-  session: 'Needs a session of the console.',
-  metrics: 'Needs the token of the metrics.',
-  signature: 'Needs no secret. When the client requires it, the URL must be signed.',
-  'signature or cookie':
-    'Needs no secret. When the client requires it, the URL must be signed, or a signed cookie must open the folder.',
-  link: 'Needs no secret: the signature in the URL authorizes the request.',
-  public: 'Needs no secret.',
-}
-
 /** The path of an endpoint in the document. */
 export function documentedPath({ route, path }: DocumentedEndpoint): string {
   return path ?? templateOf(route)
@@ -71,12 +38,13 @@ export interface Shared {
 /** The Operation Object of an endpoint. */
 export function operation(endpoint: DocumentedEndpoint, shared: Shared): JsonSchema {
   const { id, tag, summary, description, access, body, isBodyOptional = false } = endpoint
+  const { security, sentence } = proofOf(access)
   return {
     operationId: id,
     tags: [tag],
     summary,
-    description: description === undefined ? ACCESS[access] : `${description}\n\n${ACCESS[access]}`,
-    security: SECURITY[access],
+    description: description === undefined ? sentence : `${description}\n\n${sentence}`,
+    security,
     parameters: parametersOf(endpoint).map((one) => parameterObject(one, endpoint, shared)),
     ...(body ? { requestBody: { required: !isBodyOptional, content: requestContent(body, endpoint) } } : {}),
     responses: responses(endpoint, shared),

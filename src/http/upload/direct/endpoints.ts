@@ -32,7 +32,7 @@ const beginDirectUpload: ServedEndpoint<DirectServices> = {
   summary: 'Begin an upload straight into the bucket',
   description:
     'Returns signed requests with which the client sends the file to S3 itself. Installations that store files on a disk refuse it.',
-  access: 'secret',
+  access: { secret: 'upload' },
   body: { 'application/json': { schema: newDirectUpload } },
   responses: {
     201: json(directUpload, 'The upload has begun.', ['RateLimit', 'RateLimit-Policy']),

@@ -67,7 +67,7 @@ export const getDirectUpload: ServedEndpoint<DirectServices> = {
   summary: 'Get the missing requests of a direct upload',
   description:
     'Returns requests for the parts that the bucket has not received, up to 200, signed again. So a file of more parts and an interrupted upload continue, also when the URLs have expired.',
-  access: 'secret',
+  access: { secret: 'upload' },
   parameters: [UPLOAD_ID],
   responses: { 200: json(directUpload, 'The upload, with the missing requests.', ['Cache-Control']) },
   examples: [
@@ -102,7 +102,7 @@ export const completeDirectUpload: ServedEndpoint<DirectServices> = {
   summary: 'Complete an upload straight into the bucket',
   description:
     'Checks the file in the bucket as any upload, and stores it. A repetition returns the same record. It has no body.',
-  access: 'secret',
+  access: { secret: 'upload' },
   parameters: [UPLOAD_ID],
   responses: {
     200: { ...RECORDS[200], headers: ['Cache-Control'] },
@@ -166,7 +166,7 @@ export const abortDirectUpload: ServedEndpoint<DirectServices> = {
   summary: 'Abort an upload straight into the bucket',
   description:
     'Deletes the bytes that the bucket has received. A stored file remains, and one that is being stored cannot be aborted.',
-  access: 'secret',
+  access: { secret: 'upload' },
   parameters: [UPLOAD_ID],
   responses: { 204: { description: 'The upload was aborted.', headers: ['Cache-Control'] } },
   examples: [
