@@ -60,15 +60,29 @@ describe('the documentation', () => {
   })
 
   it('names files of the code, in explanations and for contributors, that exist', () => {
-    const files = ['src', 'test', 'plugins', 'config', 'client', 'dashboard', 'scripts', 'docs', 'deploy', 'examples'].flatMap(
-      (folder) =>
-        readdirSync(folder, { recursive: true, encoding: 'utf8' })
-          .filter((file) => !file.includes('node_modules'))
-          .map((file) => `/${folder}/${file}`),
+    const files = [
+      'src',
+      'test',
+      'plugins',
+      'config',
+      'client',
+      'dashboard',
+      'scripts',
+      'docs',
+      'deploy',
+      'examples',
+    ].flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' })
+        .filter((file) => !file.includes('node_modules'))
+        .map((file) => `/${folder}/${file}`),
     )
-    const forContributors = all.filter((page) => /^(ARCHITECTURE|CONTRIBUTING|docs\/explanation\/.*)\.md$/.test(page))
+    const forContributors = all.filter((page) =>
+      /^(ARCHITECTURE|CONTRIBUTING|docs\/explanation\/.*)\.md$/.test(page),
+    )
     const named = forContributors.flatMap((page) =>
-      [...prose(page).matchAll(/`([\w.-]+\/[\w./-]+\.(?:m?[jt]sx?|json|yaml|sh))`/g)].map(([, path = '']) => ({ page, path })),
+      [...prose(page).matchAll(/`([\w.-]+\/[\w./-]+\.(?:m?[jt]sx?|json|yaml|sh))`/g)].map(
+        ([, path = '']) => ({ page, path }),
+      ),
     )
     expect(named.length).to.be.above(200)
     expect(named.filter(({ path }) => !files.some((file) => file.endsWith(`/${path}`)))).to.deep.equal([])

@@ -111,7 +111,12 @@ export function createAliases({
   function emit({ id, token }: Client, name: string, keys: { key?: ObjectKey; formerKey?: ObjectKey }) {
     const key = keys.key ?? keys.formerKey
     if (key === undefined) return
-    events.emit('alias.changed', { clientId: id, name, src: aliasUrl(name, { baseUrl, token, key }), ...keys })
+    events.emit('alias.changed', {
+      clientId: id,
+      name,
+      src: aliasUrl(name, { baseUrl, token, key }),
+      ...keys,
+    })
   }
 
   /** Writes the alias with another target, unless it has this target already. */

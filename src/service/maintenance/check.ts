@@ -18,10 +18,10 @@ import type { ClientStore } from '../../core/ports/client-store.ts'
 import type { DerivativeRecord, FileLists, FileLookup, OriginalRecord } from '../../core/ports/file-index.ts'
 import { redirectPrefix } from '../../core/storage/redirect-key.ts'
 import type { Records } from '../originals/records.ts'
-import { type StoredOriginal, suspicion, wrongDerivative, wrongOriginal } from './findings.ts'
 import { wrongAlias } from './alias-finding.ts'
 import { createDigestCheck, type DigestCheck } from './digest-check.ts'
 import { withEachClient } from './each-client.ts'
+import { type StoredOriginal, suspicion, wrongDerivative, wrongOriginal } from './findings.ts'
 import { CONCURRENCY, type Walk } from './walk.ts'
 
 /** The numbers of a check. The findings themselves are passed to `found`. */

@@ -6,8 +6,8 @@ import type { ClientStore } from '../../core/ports/client-store.ts'
 import type { FileIndex, IndexedFile } from '../../core/ports/file-index.ts'
 import type { ForgetMissing } from '../originals/forget-missing.ts'
 import { withEachClient } from './each-client.ts'
-import { CONCURRENCY, type Walk } from './walk.ts'
 import type { TakeIn, TakenIn } from './take-in.ts'
+import { CONCURRENCY, type Walk } from './walk.ts'
 
 /** The numbers of clients, originals and derivatives that a reindex has processed. */
 export interface ReindexReport {

@@ -4,8 +4,8 @@ import type { Content, DocumentedEndpoint, Example, Parameter, Success } from '.
 import { HEADERS, type HeaderName } from '../headers.ts'
 import type { JsonSchema } from '../json-schema.ts'
 import { PATH_PARAMETERS } from '../parameters.ts'
-import { proofOf } from './proof.ts'
 import { problemResponses } from './problems.ts'
+import { proofOf } from './proof.ts'
 import { schemaRef } from './schemas.ts'
 import type { SharedParts } from './shared.ts'
 

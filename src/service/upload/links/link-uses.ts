@@ -136,7 +136,7 @@ export function createLinkUses({
       async release() {
         // The file may be stored nevertheless: a request without a response may have been executed.
         const left = key === undefined ? null : await settled(client, { key }).catch(() => undefined)
-        if (left === undefined) clearInterval(renewal)
+        if (left === undefined) endRenewals()
         else await end(left)
       },
     }
