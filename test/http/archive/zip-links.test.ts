@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { FIRST_CLIENT_ID } from '../../../src/core/clients/client.ts'
-import { onTwoBackends } from '../../support/backends.ts'
+import { onOneOrTwoBackends } from '../../support/backends.ts'
 import { picture } from '../../support/media/images.ts'
 import { downloader } from '../../support/peers/downloader.ts'
 import { deleteFile, uploadOne, type WireRecord } from '../../support/requests/client.ts'
@@ -17,7 +17,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const run = promisify(execFile)
 
-onTwoBackends('links to archives', (start, _, itOnce) => {
+onOneOrTwoBackends('links to archives', (start, _, itOnce) => {
   const itUsuallyOnce = usuallyOnce(itOnce)
   let service: Service
   let photo: WireRecord
