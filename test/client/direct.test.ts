@@ -148,7 +148,7 @@ describe('direct uploads of the client library', () => {
     }
   })
 
-  it('end when the service never finds the parts that the bucket has accepted', async () => {
+  itLong('end when the service never finds the parts that the bucket has accepted', async () => {
     const blind = await start({
       wrapStorage: wrapBuckets((bucket) => ({ ...oneByOne(bucket), partsOf: async () => [] })),
     })
@@ -322,7 +322,7 @@ describe('direct uploads of the client library', () => {
       },
     )
 
-    it('begin again when the service has deleted them', async () => {
+    itLong('begin again when the service has deleted them', async () => {
       const resume = await interrupted()
       const [entry] = resume.urls.values()
       const { url } = JSON.parse(entry ?? '')
@@ -448,7 +448,7 @@ describe('direct uploads of the client library', () => {
       expect(kinds.filter((kind) => kind === 'PUT bucket')).to.have.lengthOf(3)
     })
 
-    it('are deleted when they fail permanently, and can begin again', async () => {
+    itLong('are deleted when they fail permanently, and can begin again', async () => {
       const resume = memoryStore()
       const { files, kinds } = watched(service, (kind, times) => {
         if (kind === 'PUT bucket' && times === 2) return new Response('', { status: 411 })
@@ -574,7 +574,7 @@ describe('direct uploads of the client library', () => {
       })()`)
     }
 
-    it('send the file to the service without a CORS rule, and to the bucket with the documented one', async () => {
+    itLong('send the file to the service without a CORS rule, and to the bucket with the documented one', async () => {
       const common = { size: 17 * MIB, folder: 'page', last: 1 }
       expect(await upload()).to.deep.equal({ ...common, byTus: true, toBucket: false })
       const origin = `http://127.0.0.1:${(page.address() as AddressInfo).port}`
