@@ -5,6 +5,7 @@ import { unavailable } from '../../../src/core/problem.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { openSocket, received } from '../../support/requests/exchange.ts'
 import { type Service, startService } from '../../support/service.ts'
+import { itLong } from '../../support/sized.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 
 const SUM = 64 * 1024 * 1024
@@ -56,7 +57,7 @@ describe('slow readers of a derivative whose put fails', () => {
     return socket
   }
 
-  it('get all of it while their bytes fit into 64 MiB together; the others are disconnected', async () => {
+  itLong('get all of it while their bytes fit into 64 MiB together; the others are disconnected', async () => {
     const readers = await Promise.all(Array.from({ length: READERS }, begin))
     failPut()
     // Its end is logged when the bytes count.

@@ -240,7 +240,7 @@ describe('direct uploads that are interrupted', () => {
     )
   })
 
-  it('take a point of the rate limit to be completed, and no further one while they are stored', async () => {
+  itLong('take a point of the rate limit to be completed, and no further one while they are stored', async () => {
     const copy = gate()
     const service = await start({
       env: { UPLOAD_RATE_LIMIT: '2' },
@@ -338,7 +338,7 @@ describe('direct uploads that a program begins by itself', () => {
     expect((await fetch(link, { method: 'PUT', body: SMALL })).status).to.equal(200)
   })
 
-  it('fail when the permission cannot be checked, and are accepted after the outage', async () => {
+  itLong('fail when the permission cannot be checked, and are accepted after the outage', async () => {
     const { endpoint } = (await s3Server()).connection
     let fails = true
     const service = await start({
