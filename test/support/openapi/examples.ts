@@ -94,7 +94,7 @@ export async function exampleSender(
   function shopFor(endpoint: DocumentedEndpoint): Promise<Shop> {
     const isOfClients =
       methodOf(endpoint.route) !== 'GET' ||
-      ['secret', 'operator or secret'].includes(endpoint.access) ||
+      /secret|signature/.test(endpoint.access) ||
       documentedPath(endpoint).includes('{token}')
     if (isOfClients) return newShop()
     common ??= newShop()
