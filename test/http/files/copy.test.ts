@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { onTwoBackends } from '../../support/backends.ts'
+import { onOneOrTwoBackends } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
 import { picture } from '../../support/media/images.ts'
 import { ask } from '../../support/requests/ask.ts'
@@ -10,7 +10,7 @@ import { usuallyOnce } from '../../support/sized.ts'
 import { filePath, listAll } from '../../support/stored/files.ts'
 import { copiedOrMoved, copyOrMove } from '../../support/stored/moves.ts'
 
-onTwoBackends('POST /v1/files/copy', (start, _, itOnce) => {
+onOneOrTwoBackends('POST /v1/files/copy', (start, _, itOnce) => {
   const itUsuallyOnce = usuallyOnce(itOnce)
   let service: Service
   let client: Caller & { id: string }

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { EMBEDDED } from '../../support/backend.ts'
-import { onTwoBackends } from '../../support/backends.ts'
+import { onOneOrTwoBackends } from '../../support/backends.ts'
 import { ask } from '../../support/requests/ask.ts'
 import { type Caller, deleteFile, newClient, uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
@@ -14,7 +14,7 @@ interface Answer {
   more: boolean
 }
 
-onTwoBackends('POST /v1/files/delete', (start, backend, itOnce) => {
+onOneOrTwoBackends('POST /v1/files/delete', (start, backend, itOnce) => {
   const itUsuallyOnce = usuallyOnce(itOnce)
   let service: Service
   let client: Caller & { id: string }
