@@ -574,16 +574,19 @@ describe('direct uploads of the client library', () => {
       })()`)
     }
 
-    itLong('send the file to the service without a CORS rule, and to the bucket with the documented one', async () => {
-      const common = { size: 17 * MIB, folder: 'page', last: 1 }
-      expect(await upload()).to.deep.equal({ ...common, byTus: true, toBucket: false })
-      const origin = `http://127.0.0.1:${(page.address() as AddressInfo).port}`
-      const remove = await allowOrigin(origin)
-      try {
-        expect(await upload()).to.deep.equal({ ...common, byTus: false, toBucket: true })
-      } finally {
-        await remove()
-      }
-    })
+    itLong(
+      'send the file to the service without a CORS rule, and to the bucket with the documented one',
+      async () => {
+        const common = { size: 17 * MIB, folder: 'page', last: 1 }
+        expect(await upload()).to.deep.equal({ ...common, byTus: true, toBucket: false })
+        const origin = `http://127.0.0.1:${(page.address() as AddressInfo).port}`
+        const remove = await allowOrigin(origin)
+        try {
+          expect(await upload()).to.deep.equal({ ...common, byTus: false, toBucket: true })
+        } finally {
+          await remove()
+        }
+      },
+    )
   })
 })

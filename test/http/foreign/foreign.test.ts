@@ -118,26 +118,29 @@ onEveryBucket('objects of other systems', (start, _, itOnce) => {
     },
   )
 
-  itUsuallyOnce('are 404 outside of the prefixes and for another type, and 400 for an invalid path', async () => {
-    const codes = async (path: string, options = {}) => {
-      const { status, body } = await get(path, options)
-      return [status, JSON.parse(body.toString()).code]
-    }
-    expect(await codes('private/c.png')).to.deep.equal([404, 'file_not_found'])
-    expect(await codes(`${FOLDER}/none.png`)).to.deep.equal([404, 'file_not_found'])
-    expect(await codes(`${FOLDER}`)).to.deep.equal([404, 'file_not_found'])
-    expect(await codes('.sluice/clients/first.json', { group: 'text' })).to.deep.equal([
-      404,
-      'file_not_found',
-    ])
-    expect(await codes(`${FOLDER}/ä b.jpg`, { group: 'video' })).to.deep.equal([404, 'file_not_found'])
-    expect(await codes(`${FOLDER}/page.html`, { group: 'text', query: '?w=1' })).to.satisfy(
-      ([status]: [number]) => status === 400,
-    )
-    const up = `/v1/image/foreign/${service.tokens.clientToken}/${encodeURIComponent(`${FOLDER}/../../private`)}/c.png`
-    expect((await exchange(service, up)).status).to.equal(400)
-    expect(await codes(`${FOLDER}/ä b.jpg`, { query: '?w=0' })).to.deep.equal([400, 'bad_parameter'])
-  })
+  itUsuallyOnce(
+    'are 404 outside of the prefixes and for another type, and 400 for an invalid path',
+    async () => {
+      const codes = async (path: string, options = {}) => {
+        const { status, body } = await get(path, options)
+        return [status, JSON.parse(body.toString()).code]
+      }
+      expect(await codes('private/c.png')).to.deep.equal([404, 'file_not_found'])
+      expect(await codes(`${FOLDER}/none.png`)).to.deep.equal([404, 'file_not_found'])
+      expect(await codes(`${FOLDER}`)).to.deep.equal([404, 'file_not_found'])
+      expect(await codes('.sluice/clients/first.json', { group: 'text' })).to.deep.equal([
+        404,
+        'file_not_found',
+      ])
+      expect(await codes(`${FOLDER}/ä b.jpg`, { group: 'video' })).to.deep.equal([404, 'file_not_found'])
+      expect(await codes(`${FOLDER}/page.html`, { group: 'text', query: '?w=1' })).to.satisfy(
+        ([status]: [number]) => status === 400,
+      )
+      const up = `/v1/image/foreign/${service.tokens.clientToken}/${encodeURIComponent(`${FOLDER}/../../private`)}/c.png`
+      expect((await exchange(service, up)).status).to.equal(400)
+      expect(await codes(`${FOLDER}/ä b.jpg`, { query: '?w=0' })).to.deep.equal([400, 'bad_parameter'])
+    },
+  )
 
   it('are never deleted: DELETE is refused', async () => {
     const { status, headers } = await get(`${FOLDER}/ä b.jpg`, { method: 'DELETE' })
