@@ -33,6 +33,9 @@ import { inSmallParts, oneByOne, PART_BYTES } from '../support/stored/direct-upl
 const MIB = 1024 ** 2
 // Three parts.
 const BYTES = noise(11 * MIB)
+// Where it matters only how often something is tried.
+const SOME = BYTES.subarray(0, 2 * MIB)
+const FROM_ONE_MIB = { resumableFromBytes: MIB }
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 
 describe('direct uploads of the client library', () => {
@@ -148,7 +151,7 @@ describe('direct uploads of the client library', () => {
     }
   })
 
-  it('end when the service never finds the parts that the bucket has accepted', async () => {
+  itLong('end when the service never finds the parts that the bucket has accepted', async () => {
     const blind = await start({
       wrapStorage: wrapBuckets((bucket) => ({ ...oneByOne(bucket), partsOf: async () => [] })),
     })
@@ -249,22 +252,22 @@ describe('direct uploads of the client library', () => {
   it('send the file to a service with a disk', async () => {
     const onDisk = await start({ backend: EMBEDDED })
     const { files, kinds } = watched(onDisk)
-    const record = await files.upload(BYTES, { direct: true })
-    expect(await files.get(record)).to.include({ sha256: sha256(BYTES) })
+    const record = await files.upload(SOME, { ...FROM_ONE_MIB, direct: true })
+    expect(await files.get(record)).to.include({ sha256: sha256(SOME) })
     expect(kinds.slice(0, 2)).to.deep.equal(['POST direct', 'POST tus'])
   })
 
   it('send the file to the service when the bucket cannot be reached, also by a link', async () => {
     const apart = await start({ env: { S3_DIRECT_ENDPOINT: `http://127.0.0.1:${await freePort()}` } })
     const { files, links, kinds, fetch: watchedFetch } = watched(apart)
-    const record = await files.upload(BYTES, { direct: true })
-    expect(await files.get(record)).to.include({ sha256: sha256(BYTES) })
+    const record = await files.upload(SOME, { ...FROM_ONE_MIB, direct: true })
+    expect(await files.get(record)).to.include({ sha256: sha256(SOME) })
     const tries = ['POST direct', 'PUT bucket', 'PUT bucket', 'DELETE direct']
     expect(kinds.slice(0, 5)).to.deep.equal([...tries, 'POST tus'])
     const link = await links.create({ expiresIn: 600 })
     kinds.length = 0
     const uploader = createUploader({ link, fetch: watchedFetch })
-    expect(await uploader.upload(BYTES, { direct: true })).to.include({ size: BYTES.length })
+    expect(await uploader.upload(SOME, { ...FROM_ONE_MIB, direct: true })).to.include({ size: SOME.length })
     expect(kinds.slice(0, 5)).to.deep.equal([...tries, 'POST upload'])
     expect(await pieces(apart)).to.deep.equal([])
   })
@@ -322,7 +325,7 @@ describe('direct uploads of the client library', () => {
       },
     )
 
-    it('begin again when the service has deleted them', async () => {
+    itLong('begin again when the service has deleted them', async () => {
       const resume = await interrupted()
       const [entry] = resume.urls.values()
       const { url } = JSON.parse(entry ?? '')
@@ -448,7 +451,7 @@ describe('direct uploads of the client library', () => {
       expect(kinds.filter((kind) => kind === 'PUT bucket')).to.have.lengthOf(3)
     })
 
-    it('are deleted when they fail permanently, and can begin again', async () => {
+    itLong('are deleted when they fail permanently, and can begin again', async () => {
       const resume = memoryStore()
       const { files, kinds } = watched(service, (kind, times) => {
         if (kind === 'PUT bucket' && times === 2) return new Response('', { status: 411 })
@@ -484,9 +487,6 @@ describe('direct uploads of the client library', () => {
 
   describe('by default', () => {
     const large = BYTES.subarray(0, 9 * MIB)
-    // As large, where it matters only how often something is tried.
-    const some = BYTES.subarray(0, 2 * MIB)
-    const options = { resumableFromBytes: MIB }
 
     itLong('are what a service with S3_DIRECT_ENDPOINT gets, unless they are turned off', async () => {
       const { endpoint } = (await s3Server()).connection
@@ -509,17 +509,17 @@ describe('direct uploads of the client library', () => {
       for (const backend of [S3_EMBEDDED, EMBEDDED]) {
         const closed = await start({ backend })
         const { files, links, kinds, fetch: watchedFetch } = watched(closed)
-        for (const _ of [1, 2, 3]) await files.upload(some, options)
+        for (const _ of [1, 2, 3]) await files.upload(SOME, FROM_ONE_MIB)
         expect(kinds.filter((kind) => kind.endsWith('direct'))).to.deep.equal(['POST direct'])
         kinds.length = 0
         for (const _ of [1, 2, 3]) {
           const link = await links.create({ expiresIn: 600 })
-          await createUploader({ link, fetch: watchedFetch }).upload(some, options)
+          await createUploader({ link, fetch: watchedFetch }).upload(SOME, FROM_ONE_MIB)
         }
         expect(kinds.filter((kind) => kind.endsWith('direct'))).to.deep.equal(['POST direct'])
         // The refusal was one of uploads that nobody has chosen.
         kinds.length = 0
-        await files.upload(some, { ...options, direct: true })
+        await files.upload(SOME, { ...FROM_ONE_MIB, direct: true })
         expect(kinds[0]).to.equal('POST direct')
       }
     })
@@ -527,7 +527,7 @@ describe('direct uploads of the client library', () => {
     itLong('are tried once with a bucket that cannot be reached', async () => {
       const apart = await start({ env: { S3_DIRECT_ENDPOINT: `http://127.0.0.1:${await freePort()}` } })
       const { files, kinds } = watched(apart)
-      for (const _ of [1, 2]) await files.upload(some, options)
+      for (const _ of [1, 2]) await files.upload(SOME, FROM_ONE_MIB)
       const tries = ['POST direct', 'PUT bucket', 'PUT bucket', 'DELETE direct']
       expect(kinds.slice(0, 5)).to.deep.equal([...tries, 'POST tus'])
       expect(kinds.slice(5)).not.to.include('POST direct')
@@ -574,16 +574,19 @@ describe('direct uploads of the client library', () => {
       })()`)
     }
 
-    it('send the file to the service without a CORS rule, and to the bucket with the documented one', async () => {
-      const common = { size: 17 * MIB, folder: 'page', last: 1 }
-      expect(await upload()).to.deep.equal({ ...common, byTus: true, toBucket: false })
-      const origin = `http://127.0.0.1:${(page.address() as AddressInfo).port}`
-      const remove = await allowOrigin(origin)
-      try {
-        expect(await upload()).to.deep.equal({ ...common, byTus: false, toBucket: true })
-      } finally {
-        await remove()
-      }
-    })
+    itLong(
+      'send the file to the service without a CORS rule, and to the bucket with the documented one',
+      async () => {
+        const common = { size: 17 * MIB, folder: 'page', last: 1 }
+        expect(await upload()).to.deep.equal({ ...common, byTus: true, toBucket: false })
+        const origin = `http://127.0.0.1:${(page.address() as AddressInfo).port}`
+        const remove = await allowOrigin(origin)
+        try {
+          expect(await upload()).to.deep.equal({ ...common, byTus: false, toBucket: true })
+        } finally {
+          await remove()
+        }
+      },
+    )
   })
 })

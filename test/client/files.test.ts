@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { expect } from 'chai'
 import { createClient, type SluiceClient, SluiceError } from '../../client/index.ts'
-import { onOneBackend, onOneOrTwoBackends } from '../support/backends.ts'
+import { oneForEqual, onOneBackend, onOneOrTwoBackends } from '../support/backends.ts'
 import { picture } from '../support/media/images.ts'
 import { rejection } from '../support/rejection.ts'
 import { type Remote, remote } from '../support/requests/remote.ts'
@@ -23,8 +23,9 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
 const bytesAt = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer())
 
 onOneOrTwoBackends('client.files', (start) => {
+  const shared = oneForEqual(start)
   it('uploads, lists, shows, changes and deletes a file', async () => {
-    const { files } = clientOf(await start())
+    const { files } = clientOf(await shared())
     const png = await picture({ width: 40, height: 30 })
     const record = await files.upload(new File([png], 'käse & co.png'), { folder: 'a/b' })
     expect(record).to.include({ originalName: 'käse & co.png', format: 'png', size: png.length })
@@ -70,7 +71,7 @@ onOneOrTwoBackends('client.files', (start) => {
   })
 
   it('uploads a large file in chunks, with tags, info and derivatives', async () => {
-    const service = await start()
+    const service = await shared()
     const { files } = clientOf(service)
     const png = await picture({ width: 400, height: 300 })
     const progress: number[] = []
@@ -106,7 +107,7 @@ onOneOrTwoBackends('client.files', (start) => {
   })
 
   it('uploads a stream of unknown length in chunks', async () => {
-    const { files } = clientOf(await start())
+    const { files } = clientOf(await shared())
     for (const size of [3 * MIB, 3 * MIB + 1, 100]) {
       const bytes = noise(size)
       const pieces = [bytes.subarray(0, 50), bytes.subarray(50)]

@@ -3,7 +3,7 @@ import { createServer, type RequestListener, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
 import { createClient, createUploader, type SluiceClient, uploadToLink } from '../../client/index.ts'
-import { onOneBackend } from '../support/backends.ts'
+import { oneForEqual, onOneBackend } from '../support/backends.ts'
 import { rejection } from '../support/rejection.ts'
 import { memoryStore, noise } from '../support/requests/tus.ts'
 import type { Service } from '../support/service.ts'
@@ -104,8 +104,9 @@ onOneBackend('uploads by link', (start) => {
 })
 
 onOneBackend('resumable uploads of the client library', (start) => {
+  const shared = oneForEqual(start)
   it('continue after lost connections and refusals, also for a stream', async () => {
-    const service = await start()
+    const service = await shared()
     let patches = 0
     // Each second PATCH is lost before or after its bytes have arrived, or refused for now.
     const faults: RequestListener[] = [
@@ -139,7 +140,7 @@ onOneBackend('resumable uploads of the client library', (start) => {
 
   it('send the secret to no other address than baseUrl', async () => {
     // BASE_URL of the service is its own address, which the proxy hides.
-    const service = await start()
+    const service = await shared()
     const seen: string[] = []
     const { url, close } = await proxy(service, (req) => {
       seen.push(req.method ?? '')

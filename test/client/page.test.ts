@@ -10,6 +10,7 @@ import { onOneBackend } from '../support/backends.ts'
 import { picture } from '../support/media/images.ts'
 import { startPage } from '../support/peers/browser-pages.ts'
 import { PROJECT, type Service } from '../support/service.ts'
+import { itLong } from '../support/sized.ts'
 
 const MIB = 1024 * 1024
 
@@ -80,7 +81,7 @@ onOneBackend('the client library in Chromium, in a page of another origin', (sta
     })
   })
 
-  it('resumes a large file after the page was reloaded, without another link', async () => {
+  itLong('resumes a large file after the page was reloaded, without another link', async () => {
     const size = 4 * MIB + 100
     /** Uploads bytes, each of which is the lowest eight bits of its index. Stops at so many bytes. */
     const upload = (link: string, stopAt: number) => `(async () => {

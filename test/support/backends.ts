@@ -99,6 +99,20 @@ function stoppedBy(hook: typeof after, start: StartService): StartService {
   }
 }
 
+/**
+ * One service for all tests of a suite that start it with the same environment. It is for tests that neither count nor list what
+ * others have stored.
+ */
+export function oneForEqual(start: StartService): (env?: Record<string, string>) => Promise<Service> {
+  const services = new Map<string, Promise<Service>>()
+  return (env = {}) => {
+    const settings = JSON.stringify(env)
+    const service = services.get(settings) ?? start({ env })
+    services.set(settings, service)
+    return service
+  }
+}
+
 // A number for each data folder: a database of Redis, a prefix of S3.
 const numbers = new Map<string, number>()
 

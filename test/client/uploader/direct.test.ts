@@ -139,7 +139,7 @@ describe('<sluice-uploader> with direct uploads, in Chromium', () => {
     expect(await pieces()).to.deep.equal([])
   })
 
-  it('continues by itself after a reload in the middle, with the missing part', async () => {
+  itLong('continues by itself after a reload in the middle, with the missing part', async () => {
     await open()
     await throttle(8 * MIB)
     await add('location.reload()')

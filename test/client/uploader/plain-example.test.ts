@@ -11,6 +11,7 @@ import { dropFiles, startPage } from '../../support/peers/browser-pages.ts'
 import { installClient } from '../../support/programs/client-package.ts'
 import { freePort } from '../../support/servers/free-port.ts'
 import { PROJECT, type Service } from '../../support/service.ts'
+import { itLong } from '../../support/sized.ts'
 
 onOneBackend('examples/plain in Chromium', (start) => {
   let tab: Page
@@ -45,7 +46,7 @@ onOneBackend('examples/plain in Chromium', (start) => {
     await rm(desk, { recursive: true })
   })
 
-  it('uploads a dropped image and shows it, and a refusal of the service', async () => {
+  itLong('uploads a dropped image and shows it, and a refusal of the service', async () => {
     await writeFile(join(desk, 'chair.png'), await picture({ width: 600, height: 400 }))
     await writeFile(join(desk, 'page.pdf'), 'this is no PDF')
     await tab.goto(url)

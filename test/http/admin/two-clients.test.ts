@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { onTwoBackends } from '../../support/backends.ts'
+import { onOneOrTwoBackends } from '../../support/backends.ts'
 import { newClient } from '../../support/requests/client.ts'
 import { actAsTwoClients, type Side } from '../../support/requests/two-clients.ts'
 import { sized } from '../../support/sized.ts'
 
 const STEPS = sized(40, 250)
 
-onTwoBackends('two clients', (start) => {
+onOneOrTwoBackends('two clients', (start) => {
   const seed = Number(process.env.SEED ?? Date.now() % 1e9)
 
   it(`never see each other's files in random operations (SEED=${seed})`, async function () {

@@ -11,7 +11,7 @@ import {
   storedKey,
 } from '../../../src/core/files/object-key.ts'
 import { serializeRecord } from '../../../src/service/originals/records.ts'
-import { onTwoBackends } from '../../support/backends.ts'
+import { onOneOrTwoBackends } from '../../support/backends.ts'
 import { picture } from '../../support/media/images.ts'
 import { entriesOf, manifestOf } from '../../support/requests/archive.ts'
 import { deleteFile, uploadOne, type WireRecord } from '../../support/requests/client.ts'
@@ -24,7 +24,7 @@ const FIRST = { id: FIRST_CLIENT_ID, token: '' }
 // Not read at once.
 const LARGE = 600_000
 
-onTwoBackends('files without a checksum, in links to archives', (start, _, itOnce) => {
+onOneOrTwoBackends('files without a checksum, in links to archives', (start, _, itOnce) => {
   let service: Service
   /** Called once, before the whole of this object is opened. */
   let beforeOpen: { key: ObjectKey; work: () => Promise<void> } | undefined

@@ -5,19 +5,19 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { FIRST_CLIENT_ID } from '../../../src/core/clients/client.ts'
-import { onTwoBackends } from '../../support/backends.ts'
+import { onOneOrTwoBackends } from '../../support/backends.ts'
 import { picture } from '../../support/media/images.ts'
 import { downloader } from '../../support/peers/downloader.ts'
 import { deleteFile, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
-import { usuallyOnce } from '../../support/sized.ts'
+import { everyNth, usuallyOnce } from '../../support/sized.ts'
 import { settled } from '../../support/stored/settled.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const run = promisify(execFile)
 
-onTwoBackends('links to archives', (start, _, itOnce) => {
+onOneOrTwoBackends('links to archives', (start, _, itOnce) => {
   const itUsuallyOnce = usuallyOnce(itOnce)
   let service: Service
   let photo: WireRecord
@@ -123,11 +123,11 @@ onTwoBackends('links to archives', (start, _, itOnce) => {
     expect(head.headers['content-length']).to.equal(String(size))
   })
 
-  for (const [program, args] of [
+  for (const [program, args] of everyNth(2, [
     ['curl', ['-q', '-sS', '-C', '-', '-o', 'file']],
     ['wget', ['-nv', '-c', '-O', 'file']],
     ['aria2c', ['--no-conf', '-x4', '-s4', '-k1M', '-c', '-o', 'file', '--file-allocation=none']],
-  ] as const)
+  ] as const))
     itOnce(`are resumed by ${program}`, async () => {
       const path = await link()
       const { body } = await exchange(service, path)

@@ -4,7 +4,7 @@ import { join, relative } from 'node:path'
 import { expect } from 'chai'
 import sharp from 'sharp'
 import { EMBEDDED } from '../../support/backend.ts'
-import { onTwoBackends } from '../../support/backends.ts'
+import { onOneOrTwoBackends } from '../../support/backends.ts'
 import { pluginFolder } from '../../support/drop-ins.ts'
 import { colourAt, picture } from '../../support/media/images.ts'
 import {
@@ -20,7 +20,7 @@ import type { Service } from '../../support/service.ts'
 import { usuallyOnce } from '../../support/sized.ts'
 import { emptied } from '../../support/storage.ts'
 
-onTwoBackends('POST /v1/zip', (start, backend, itOnce) => {
+onOneOrTwoBackends('POST /v1/zip', (start, backend, itOnce) => {
   const itUsuallyOnce = usuallyOnce(itOnce)
   let service: Service
   let png: WireRecord

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { clientTag, folderTag } from '../../../src/core/caching/cache-tags.ts'
 import { FIRST_CLIENT_ID } from '../../../src/core/clients/client.ts'
-import { stoppedAtTheEnd } from '../../support/backends.ts'
+import { oneForEqual, stoppedAtTheEnd } from '../../support/backends.ts'
 import { picture } from '../../support/media/images.ts'
 import { ask } from '../../support/requests/ask.ts'
 import { uploadOne } from '../../support/requests/client.ts'
@@ -22,6 +22,7 @@ const STALE = 'stale-while-revalidate=30, stale-if-error=3600'
 
 describe('caching', () => {
   const start = stoppedAtTheEnd(startService)
+  const shared = oneForEqual(start)
 
   /** The headers of a response, whatever its status. */
   const headersOf = async (service: Service, url: string, headers: Record<string, string> = {}) =>
@@ -35,13 +36,13 @@ describe('caching', () => {
 
   describe('lifetimes', () => {
     it('are a week for all caches by default', async () => {
-      const service = await start()
+      const service = await shared()
       const { src } = await uploadOne(service, { name: 'a.txt', bytes: Buffer.from('a') })
       expect((await headersOf(service, src))['cache-control']).to.equal('public, max-age=604800')
     })
 
     it('are those of the environment, for originals, derivatives and information, also from memory and in a 304', async () => {
-      const service = await start({ env: LIFETIMES })
+      const service = await shared(LIFETIMES)
       const { src } = await uploadOne(service, { name: 'a.png', bytes: await picture() })
       const expected = `public, max-age=600, s-maxage=86400, ${STALE}`
       for (const url of [src, `${src}?w=20&f=png`, src.replace('/upload/', '/info/')])
@@ -83,7 +84,7 @@ describe('caching', () => {
     })
 
     it('of a preset must be whole seconds of at most a year', async () => {
-      const service = await start()
+      const service = await shared()
       for (const cdnCacheSeconds of [-1, 1.5, 31_536_001, 'day']) {
         const change = service.app.clients.setRules(FIRST_CLIENT_ID, {
           presets: { a: { w: 5, cdnCacheSeconds } },
@@ -126,7 +127,7 @@ describe('caching', () => {
     })
 
     it('of aliases remain short', async () => {
-      const service = await start({ env: LIFETIMES })
+      const service = await shared(LIFETIMES)
       const { src, s3PathOriginal: path } = await uploadOne(service, {
         name: 'a.txt',
         bytes: Buffer.from('a'),
@@ -141,7 +142,7 @@ describe('caching', () => {
 
   describe('tags', () => {
     it('are absent by default', async () => {
-      const service = await start()
+      const service = await shared()
       const { src } = await uploadOne(service, { name: 'a.txt', bytes: Buffer.from('a') })
       expect(await headersOf(service, src)).to.not.have.any.keys(
         'cache-tag',

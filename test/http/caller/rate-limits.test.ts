@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import { onTwoBackends } from '../../support/backends.ts'
+import { onOneOrTwoBackends } from '../../support/backends.ts'
 import { picture } from '../../support/media/images.ts'
 import { newClient, postFiles, postZip, uploadOne } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 
-onTwoBackends('rate limits', (start, _, itOnce) => {
+onOneOrTwoBackends('rate limits', (start, _, itOnce) => {
   const text = { name: 'a.txt', bytes: 'text' }
 
   it('count uploads by client, report the remaining points, and refuse before anything is stored', async () => {

@@ -16,6 +16,7 @@ import {
 import { type Answer, exchange, jsonOf, openSocket } from '../../support/requests/exchange.ts'
 import { MULTIPART, multipart } from '../../support/requests/multipart.ts'
 import type { Service } from '../../support/service.ts'
+import { everyNth } from '../../support/sized.ts'
 
 onOneBackend('tokens', (start, backend) => {
   let service: Service
@@ -51,13 +52,15 @@ onOneBackend('tokens', (start, backend) => {
   }
 
   for (const [endpoint, call] of Object.entries(endpoints)) {
+    // All endpoints read the header in one place.
+    const step = endpoint === 'upload' ? 1 : 3
     describe(endpoint, () => {
       const accepted: Record<string, (secret: string) => string> = {
         'as it is': (secret) => secret,
         'after Bearer': (secret) => `Bearer ${secret}`,
         'after bearer and more spaces': (secret) => `bearer   ${secret}`,
       }
-      for (const [how, authorization] of Object.entries(accepted)) {
+      for (const [how, authorization] of everyNth(step, Object.entries(accepted))) {
         it(`accepts the secret ${how}`, async () => {
           const { status } = await call({ Authorization: authorization(service.tokens.secretClientToken) })
           expect(status).to.equal(200)
@@ -78,7 +81,7 @@ onOneBackend('tokens', (start, backend) => {
         'the secret in another header': () => ({ 'X-Api-Key': service.tokens.secretClientToken }),
         'a word of every object': () => ({ Authorization: '__proto__' }),
       }
-      for (const [what, headers] of Object.entries(refused)) {
+      for (const [what, headers] of everyNth(step, Object.entries(refused))) {
         it(`responds 401 to ${what}`, async () => {
           const before = (await service.objects()).length
           const answer = await call(headers())

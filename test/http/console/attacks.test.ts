@@ -2,8 +2,17 @@ import { expect } from 'chai'
 import { onOneBackend } from '../../support/backends.ts'
 import { type Browser, browser, firstOwner, newMember, PASSWORD } from '../../support/console/browser.ts'
 import { exchange } from '../../support/requests/exchange.ts'
+import type { Service } from '../../support/service.ts'
 
 onOneBackend('the session of the console', (start) => {
+  /** With one owner, for the tests that need no other settings. */
+  let shared: Service
+  let owner: Browser
+  before(async () => {
+    shared = await start({ env: { SIGN_IN_RATE_LIMIT_PER_IP: '0' } })
+    owner = await firstOwner(shared)
+  })
+
   it('counts for nothing that a page of another site can send', async () => {
     const service = await start({ env: { CORS_ORIGINS: 'http://page.example' } })
     const owner = await firstOwner(service)
@@ -52,8 +61,6 @@ onOneBackend('the session of the console', (start) => {
   })
 
   it('is new after each sign-in, and never one that the browser has sent', async () => {
-    const service = await start()
-    const owner = await firstOwner(service)
     const { cookie } = owner
     await owner.signIn('owner@example.com')
     expect(owner.cookie).to.not.equal(cookie)
@@ -65,9 +72,7 @@ onOneBackend('the session of the console', (start) => {
   })
 
   it('is refused when its cookie was changed', async () => {
-    const service = await start()
-    const owner = await firstOwner(service)
-    const viewer = await newMember(service, owner, { email: 'v@example.com', role: 'viewer' })
+    const viewer = await newMember(shared, owner, { email: 'v@example.com', role: 'viewer' })
     const [payload = '', signature = ''] = viewer.cookie.slice('sluice_session=ses_'.length).split('.')
     const [others = ''] = owner.cookie.slice('sluice_session=ses_'.length).split('.')
     const claims = JSON.parse(Buffer.from(payload, 'base64url').toString())
@@ -113,12 +118,10 @@ onOneBackend('the session of the console', (start) => {
   })
 
   it('refuses an unknown email address like a wrong password', async () => {
-    const service = await start()
-    const owner = await firstOwner(service)
     await owner.send('POST', '/v1/members', { email: 'invited@example.com', role: 'viewer' })
     const refusals = []
     for (const email of ['owner@example.com', 'unknown@example.com', 'invited@example.com']) {
-      const { json } = await browser(service).signIn(email, 'not the password')
+      const { json } = await browser(shared).signIn(email, 'not the password')
       refusals.push({ ...json, instance: '' })
     }
     expect(refusals[0]).to.include({ status: 401, code: 'wrong_password' })

@@ -1,12 +1,28 @@
 import { expect } from 'chai'
 import { onOneBackend } from '../../support/backends.ts'
-import { browser, firstOwner, newMember, PASSWORD, tokenIn } from '../../support/console/browser.ts'
+import {
+  type Browser,
+  browser,
+  firstOwner,
+  newMember,
+  PASSWORD,
+  tokenIn,
+} from '../../support/console/browser.ts'
 import { eventually } from '../../support/eventually.ts'
 import { ADMIN_PASSWORD, postSignIn } from '../../support/requests/admin.ts'
+import type { Service } from '../../support/service.ts'
 
 const DAY_MS = 86_400_000
 
 onOneBackend('/v1/members', (start) => {
+  /** For the tests whose members are no matter of other members. */
+  let shared: Service
+  let owner: Browser
+  before(async () => {
+    shared = await start({ env: { SIGN_IN_RATE_LIMIT_PER_IP: '0' } })
+    owner = await firstOwner(shared)
+  })
+
   it('invites a member, who chooses a password by a link and has access at once', async () => {
     const service = await start()
     const owner = await firstOwner(service)
@@ -43,45 +59,39 @@ onOneBackend('/v1/members', (start) => {
   })
 
   it('sets another password by a link, which ends the sessions of the member', async () => {
-    const service = await start()
-    const owner = await firstOwner(service)
-    const grace = await newMember(service, owner, { email: 'grace@example.com', role: 'editor' })
+    const grace = await newMember(shared, owner, { email: 'sets@example.com', role: 'editor' })
     const first = (await owner.send('POST', `/v1/members/${grace.id}/link`)).json
     const second = (await owner.send('POST', `/v1/members/${grace.id}/link`)).json
     expect(Date.parse(first.expiresAt) - Date.now()).to.be.within(DAY_MS / 2, DAY_MS)
     expect((await grace.send('GET', '/v1/session')).status).to.equal(200)
-    const other = browser(service)
+    const other = browser(shared)
     expect((await other.follow(second.link, { password: `${PASSWORD}!` })).status).to.equal(200)
     expect((await grace.send('GET', '/v1/session')).status).to.equal(401)
     for (const { link } of [first, second]) {
-      const used = await browser(service).follow(link)
+      const used = await browser(shared).follow(link)
       expect([used.status, used.json.code]).to.deep.equal([410, 'link_expired'])
     }
-    expect((await grace.signIn('grace@example.com', `${PASSWORD}!`)).status).to.equal(200)
+    expect((await grace.signIn('sets@example.com', `${PASSWORD}!`)).status).to.equal(200)
   })
 
   it('ends an invitation by the next one', async () => {
-    const service = await start()
-    const owner = await firstOwner(service)
-    const first = (await owner.send('POST', '/v1/members', { email: 'g@example.com', role: 'viewer' })).json
+    const first = (await owner.send('POST', '/v1/members', { email: 'e@example.com', role: 'viewer' })).json
     const invited = async () => (await owner.send('POST', `/v1/members/${first.member.id}/link`)).json
     let second = await invited()
     // A link names the millisecond until which it is valid.
     while (second.expiresAt === first.expiresAt) second = await invited()
-    const read = (link: string) => browser(service).send('POST', '/v1/session/link', { link: tokenIn(link) })
+    const read = (link: string) => browser(shared).send('POST', '/v1/session/link', { link: tokenIn(link) })
     expect((await read(first.link)).json.code).to.equal('link_expired')
-    expect((await browser(service).follow(first.link)).json.code).to.equal('link_expired')
+    expect((await browser(shared).follow(first.link)).json.code).to.equal('link_expired')
     expect((await read(second.link)).json.purpose).to.equal('invitation')
-    expect((await browser(service).follow(second.link)).status).to.equal(200)
+    expect((await browser(shared).follow(second.link)).status).to.equal(200)
   })
 
   it('leaves out a client of a member that was deleted since', async () => {
-    const service = await start()
-    const owner = await firstOwner(service)
     const { json: shop } = await owner.send('POST', '/v1/clients', { name: 'Shop' })
     const clients = ['first', shop.id]
-    const grace = await newMember(service, owner, { email: 'g@example.com', role: 'viewer', clients })
-    const other = await newMember(service, owner, { email: 'h@example.com', role: 'owner' })
+    const grace = await newMember(shared, owner, { email: 'g@example.com', role: 'viewer', clients })
+    const other = await newMember(shared, owner, { email: 'h@example.com', role: 'owner' })
     expect((await owner.send('DELETE', `/v1/clients/${shop.id}`)).status).to.equal(200)
     const patch = (id: string) => owner.send('PATCH', `/v1/members/${id}`, { role: 'editor', clients })
     expect((await patch(grace.id)).json).to.deep.include({ role: 'editor', clients: ['first'] })
@@ -91,9 +101,7 @@ onOneBackend('/v1/members', (start) => {
   })
 
   it('changes role and clients of a member, and removes a member, with effect at once', async () => {
-    const service = await start()
-    const owner = await firstOwner(service)
-    const grace = await newMember(service, owner, { email: 'grace@example.com', role: 'owner', clients: [] })
+    const grace = await newMember(shared, owner, { email: 'changes@example.com', role: 'owner', clients: [] })
     expect((await grace.send('GET', '/v1/clients')).status).to.equal(200)
     const path = `/v1/members/${grace.id}`
     expect((await owner.send('PATCH', path, { role: 'viewer', clients: [] })).json).to.deep.include({
@@ -112,7 +120,7 @@ onOneBackend('/v1/members', (start) => {
     const link = (await owner.send('POST', `${path}/link`)).json.link
     expect((await owner.send('DELETE', path)).status).to.equal(204)
     expect((await files()).json.code).to.equal('not_signed_in')
-    expect((await grace.signIn('grace@example.com')).json.code).to.equal('wrong_password')
+    expect((await grace.signIn('changes@example.com')).json.code).to.equal('wrong_password')
     expect((await grace.follow(link)).json.code).to.equal('link_expired')
     for (const [method, at, body] of [
       ['PATCH', path, { role: 'viewer' }],

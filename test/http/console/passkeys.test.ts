@@ -23,14 +23,20 @@ async function signInWith(own: Browser, service: Service, device: Authenticator,
 }
 
 onOneBackend('passkeys over HTTP', (start) => {
+  /** With one owner, for the tests that need no other settings, and leave a password. */
+  let shared: Service
+  let owner: Browser
+  before(async () => {
+    shared = await start({ env: { SIGN_IN_RATE_LIMIT_PER_IP: '0' } })
+    owner = await firstOwner(shared)
+  })
+
   it('are added, used for a sign-in without an email address, and removed', async () => {
-    const service = await start()
-    const own = await firstOwner(service)
-    const { device, added } = await addTo(own, service)
+    const { device, added } = await addTo(owner, shared)
     expect(added.status).to.equal(200)
     expect(added.json).to.have.all.keys('id', 'name', 'origin', 'createdAt')
-    const other = browser(service)
-    const { status, json, headers } = await signInWith(other, service, device)
+    const other = browser(shared)
+    const { status, json, headers } = await signInWith(other, shared, device)
     expect(status).to.equal(200)
     expect(json.member).to.include({ email: EMAIL, role: 'owner' })
     expect(headers.getSetCookie().map((one) => one.replace(/=.*?;/, '=…;'))).to.deep.equal([
@@ -38,24 +44,22 @@ onOneBackend('passkeys over HTTP', (start) => {
       `sluice_session=…; Path=/; Expires=${new Date(json.expiresAt).toUTCString()}; HttpOnly; SameSite=Strict`,
     ])
     expect((await other.send('GET', '/v1/session')).status).to.equal(200)
-    const list = await own.send('GET', '/v1/session/passkeys')
+    const list = await owner.send('GET', '/v1/session/passkeys')
     expect(list.json.passkeys).to.have.length(1)
     expect(list.json.passkeys[0]).to.include({ name: 'Phone' })
     expect(Date.parse(list.json.passkeys[0].lastUsedAt)).to.be.at.least(Date.parse(added.json.createdAt))
-    expect((await own.send('DELETE', `/v1/session/passkeys/${added.json.id}`)).status).to.equal(204)
-    expect((await own.send('GET', '/v1/session')).status).to.equal(200)
+    expect((await owner.send('DELETE', `/v1/session/passkeys/${added.json.id}`)).status).to.equal(204)
+    expect((await owner.send('GET', '/v1/session')).status).to.equal(200)
     expect((await other.send('GET', '/v1/session')).json.code).to.equal('not_signed_in')
-    expect((await signInWith(other, service, device)).json.code).to.equal('unknown_passkey')
+    expect((await signInWith(other, shared, device)).json.code).to.equal('unknown_passkey')
   })
 
   it('state what a browser needs, and who the member is', async () => {
-    const service = await start()
-    const own = await firstOwner(service)
-    const { json: first } = await addTo(own, service).then(({ added }) => added)
+    const { json: first } = await addTo(owner, shared).then(({ added }) => added)
     expect(first.name).to.equal('Phone')
-    const page = { Origin: service.url }
-    const { json, headers } = await own.send('POST', '/v1/session/passkeys/options', undefined, page)
-    const { json: session } = await own.send('GET', '/v1/session')
+    const page = { Origin: shared.url }
+    const { json, headers } = await owner.send('POST', '/v1/session/passkeys/options', undefined, page)
+    const { json: session } = await owner.send('GET', '/v1/session')
     expect(json).to.deep.include({
       rp: { id: '127.0.0.1', name: 'Sluice' },
       user: { id: Buffer.from(session.member.id).toString('base64url'), name: EMAIL, displayName: 'Ada' },
@@ -85,22 +89,19 @@ onOneBackend('passkeys over HTTP', (start) => {
   })
 
   it('are not begun from another page', async () => {
-    const service = await start()
-    const own = browser(service)
+    const own = browser(shared)
     const begin = async (headers: Record<string, string | null>) => {
       const { status, json } = await own.send('POST', '/v1/session/passkey/options', undefined, headers)
       return `${status} ${json.code}`
     }
     for (const origin of [null, 'null', 'https://evil.example.com', 'http://127.0.0.1:1', 'ftp://127.0.0.1'])
       expect(await begin({ Origin: origin }), String(origin)).to.equal('400 unknown_origin')
-    const cross = { 'Sec-Fetch-Site': 'cross-site', Origin: service.url }
+    const cross = { 'Sec-Fetch-Site': 'cross-site', Origin: shared.url }
     expect(await begin(cross)).to.equal('403 cross_site')
   })
 
   it('refuse bodies that no browser sends, each with a problem of its own', async () => {
-    const service = await start()
-    const own = await firstOwner(service)
-    const { device } = await addTo(own, service)
+    const { device } = await addTo(owner, shared)
     const signIn = {
       id: 'AA',
       clientDataJSON: 'AA',
@@ -120,25 +121,25 @@ onOneBackend('passkeys over HTTP', (start) => {
       ['passkeys', { ...add, name: 'x'.repeat(101) }, 'name'],
       ['passkeys', { ...add, attestationObject: 'A'.repeat(11_000) }, 'attestationObject'],
     ] as const) {
-      const { status, json } = await own.send('POST', `/v1/session/${path}`, body)
+      const { status, json } = await owner.send('POST', `/v1/session/${path}`, body)
       expect([status, json.code, json.param], JSON.stringify(body)).to.deep.equal([
         400,
         'bad_parameter',
         param,
       ])
     }
-    const large = await own.send('POST', '/v1/session/passkeys', { ...add, more: 'x'.repeat(17_000) })
+    const large = await owner.send('POST', '/v1/session/passkeys', { ...add, more: 'x'.repeat(17_000) })
     expect([large.status, large.json.code]).to.deep.equal([413, 'too_large'])
     // Bytes of the right form that are no answer.
-    const page = { Origin: service.url }
+    const page = { Origin: shared.url }
     for (const attestationObject of ['AA', 'gYGB', Buffer.alloc(8000, 0x81).toString('base64url')]) {
-      await own.send('POST', '/v1/session/passkeys/options', undefined, page)
-      const { status, json } = await own.send('POST', '/v1/session/passkeys', { ...add, attestationObject })
+      await owner.send('POST', '/v1/session/passkeys/options', undefined, page)
+      const { status, json } = await owner.send('POST', '/v1/session/passkeys', { ...add, attestationObject })
       expect([status, json.code]).to.deep.equal([403, 'wrong_passkey'])
     }
-    const { json: options } = await own.send('POST', '/v1/session/passkey/options', undefined, page)
+    const { json: options } = await owner.send('POST', '/v1/session/passkey/options', undefined, page)
     const used = { ...device.use(options), authenticatorData: 'AAAA' }
-    const { status, json } = await own.send('POST', '/v1/session/passkey', used)
+    const { status, json } = await owner.send('POST', '/v1/session/passkey', used)
     expect([status, json.code]).to.deep.equal([401, 'wrong_passkey'])
   })
 

@@ -1,15 +1,24 @@
 import { expect } from 'chai'
 import { onOneBackend } from '../../support/backends.ts'
-import { browser, firstOwner, newMember, PASSWORD } from '../../support/console/browser.ts'
+import { type Browser, browser, firstOwner, newMember, PASSWORD } from '../../support/console/browser.ts'
 import { ADMIN_PASSWORD } from '../../support/requests/admin.ts'
+import type { Service } from '../../support/service.ts'
 
 const DAY_MS = 86_400_000
 
 onOneBackend('/v1/session', (start) => {
+  /** With one owner, for the tests that neither change this owner nor list clients. */
+  let shared: Service
+  let operated: Service
+  let owner: Browser
+  before(async () => {
+    shared = await start({ env: { SIGN_IN_RATE_LIMIT_PER_IP: '0' } })
+    owner = await firstOwner(shared)
+    operated = await start({ env: { ADMIN_PASSWORD, TRUST_PROXY: '1' } })
+  })
+
   it('signs in a member by email address and password, in a cookie that scripts cannot read', async () => {
-    const service = await start()
-    await firstOwner(service)
-    const own = browser(service)
+    const own = browser(shared)
     const { status, headers, json } = await own.signIn(' Owner@Example.com ')
     expect(status).to.equal(200)
     expect(headers.get('cache-control')).to.equal('no-store')
@@ -18,7 +27,7 @@ onOneBackend('/v1/session', (start) => {
     )
     expect(json.member).to.include({ email: 'owner@example.com', name: 'Ada', role: 'owner' })
     expect(json.clients).to.deep.equal([
-      { id: 'first', token: service.tokens.clientToken, signedUrls: false },
+      { id: 'first', token: shared.tokens.clientToken, signedUrls: false },
     ])
     expect(json.isSetUp).to.equal(true)
     expect(Date.parse(json.expiresAt) - Date.now()).to.be.within(6 * DAY_MS, 7 * DAY_MS)
@@ -38,12 +47,11 @@ onOneBackend('/v1/session', (start) => {
   })
 
   it('sets a cookie for https only behind a proxy that speaks https', async () => {
-    const service = await start({ env: { ADMIN_PASSWORD, TRUST_PROXY: '1' } })
     for (const [proto, isSecure] of [
       ['https', true],
       ['http', false],
     ] as const) {
-      const { headers } = await browser(service).send(
+      const { headers } = await browser(operated).send(
         'POST',
         '/v1/session',
         { password: ADMIN_PASSWORD },
@@ -54,28 +62,27 @@ onOneBackend('/v1/session', (start) => {
   })
 
   it('signs in the operator with ADMIN_PASSWORD alone', async () => {
-    const service = await start({ env: { ADMIN_PASSWORD } })
-    expect(service.app.firstVisit()).to.equal(undefined)
-    const own = browser(service)
+    expect(operated.app.firstVisit()).to.equal(undefined)
+    const own = browser(operated)
     const { json } = await own.signIn(undefined, ADMIN_PASSWORD)
     expect(json.member).to.deep.equal({ id: 'operator', name: 'operator', role: 'owner' })
     expect(json.isSetUp).to.equal(false)
     expect((await own.send('GET', '/v1/clients')).status).to.equal(200)
     expect((await own.send('PATCH', '/v1/session', { name: 'x' })).json.code).to.equal('operator_session')
-    const other = browser(service)
+    const other = browser(operated)
     await other.signIn(undefined, ADMIN_PASSWORD)
     await own.send('DELETE', '/v1/session?everywhere=1')
     expect((await other.send('GET', '/v1/session')).status).to.equal(401)
-    expect((await browser(service).signIn(undefined, 'another password')).json.code).to.equal(
+    expect((await browser(operated).signIn(undefined, 'another password')).json.code).to.equal(
       'wrong_password',
     )
   })
 
   it('changes name and password, which ends the other sessions', async () => {
-    const service = await start()
-    const own = await firstOwner(service)
-    const other = browser(service)
-    await other.signIn('owner@example.com')
+    const email = 'grace@example.com'
+    const own = await newMember(shared, owner, { email, role: 'viewer' })
+    const other = browser(shared)
+    await other.signIn(email)
     const renamed = await own.send('PATCH', '/v1/session', { name: 'Ada Lovelace' })
     expect(renamed.json.member.name).to.equal('Ada Lovelace')
     expect((await own.send('GET', '/v1/session')).json.member.name).to.equal('Ada Lovelace')
@@ -86,16 +93,17 @@ onOneBackend('/v1/session', (start) => {
     expect(changed.status).to.equal(200)
     expect((await own.send('GET', '/v1/session')).status).to.equal(200)
     expect((await other.send('GET', '/v1/session')).json.code).to.equal('not_signed_in')
-    expect((await other.signIn('owner@example.com')).status).to.equal(401)
-    expect((await other.signIn('owner@example.com', `${PASSWORD}!`)).status).to.equal(200)
+    expect((await other.signIn(email)).status).to.equal(401)
+    expect((await other.signIn(email, `${PASSWORD}!`)).status).to.equal(200)
     const { status } = await own.send('PATCH', '/v1/session', { newPassword: `${PASSWORD}?` })
     expect(status).to.equal(400)
   })
 
   it('signs out of one browser, and everywhere', async () => {
-    const service = await start()
-    const [one, two, three] = [await firstOwner(service), browser(service), browser(service)]
-    for (const each of [two, three]) await each.signIn('owner@example.com')
+    const email = 'linus@example.com'
+    const one = await newMember(shared, owner, { email, role: 'viewer' })
+    const [two, three] = [browser(shared), browser(shared)]
+    for (const each of [two, three]) await each.signIn(email)
     const { cookie } = one
     const out = await one.send('DELETE', '/v1/session')
     expect(out.status).to.equal(204)

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { onTwoBackends } from '../../support/backends.ts'
+import { onOneOrTwoBackends } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
 import { ask } from '../../support/requests/ask.ts'
@@ -9,7 +9,7 @@ import type { Service } from '../../support/service.ts'
 import { filePath } from '../../support/stored/files.ts'
 import { settled } from '../../support/stored/settled.ts'
 
-onTwoBackends('the number of index reads per delivery', (start) => {
+onOneOrTwoBackends('the number of index reads per delivery', (start) => {
   let service: Service
   let record: WireRecord
   let path: string

@@ -6,12 +6,13 @@ import { onTwoBackends, stoppedAfterEach } from '../../support/backends.ts'
 import { picture } from '../../support/media/images.ts'
 import { deleteFile, newClient, uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
-import { usuallyOnce } from '../../support/sized.ts'
+import { longOnce, usuallyOnce } from '../../support/sized.ts'
 import { storedState } from '../../support/stored/state.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 onTwoBackends('stored data of a file', (startAnother, backend, itOnce) => {
   const itUsuallyOnce = usuallyOnce(itOnce)
+  const itLongOnce = longOnce(itOnce)
   const start = stoppedAfterEach(startAnother)
   let dataDir: string
   beforeEach(async () => {
@@ -29,7 +30,7 @@ onTwoBackends('stored data of a file', (startAnother, backend, itOnce) => {
     )
   })
 
-  itUsuallyOnce('is found again after a restart', async () => {
+  itLongOnce('is found again after a restart', async () => {
     const first = await start({ dataDir })
     const other = await newClient(first)
     const mine = await uploadOne(first, { name: 'größe.png', bytes: await picture() }, { path: 'a/b' })

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Asset, ByteRange, OpenOptions } from '../../../src/core/bytes/asset.ts'
 import { fileNotFound } from '../../../src/core/problem.ts'
-import { onTwoBackends } from '../../support/backends.ts'
+import { onOneOrTwoBackends } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
 import { partsOf } from '../../support/requests/byteranges.ts'
 import { uploadOne, type WireRecord } from '../../support/requests/client.ts'
@@ -24,7 +24,7 @@ const RANGE = `bytes=${PARTS.map(({ start, end }) => `${start}-${end}`).join(','
 
 type Open = (options: OpenOptions, open: Asset['open']) => Promise<Readable>
 
-onTwoBackends('multipart/byteranges of a large file', (start) => {
+onOneOrTwoBackends('multipart/byteranges of a large file', (start) => {
   const plain: Open = (options, open) => open(options)
   let opening = plain
   let asked: Array<ByteRange | undefined> = []

@@ -3,7 +3,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
-import { onTwoBackends } from '../../support/backends.ts'
+import { onOneOrTwoBackends } from '../../support/backends.ts'
 import { mutated } from '../../support/media/mutated.ts'
 import { NO_LIMITS } from '../../support/no-limits.ts'
 import { uploadOne } from '../../support/requests/client.ts'
@@ -24,7 +24,7 @@ with zipfile.ZipFile(sys.argv[1], 'w', zipfile.ZIP_DEFLATED) as out:
         out.writestr(f'many/{i}.txt', str(i))
 `
 
-onTwoBackends('information about a ZIP', (start, _, itOnce) => {
+onOneOrTwoBackends('information about a ZIP', (start, _, itOnce) => {
   const itUsuallyOnce = usuallyOnce(itOnce)
   let service: Service
   let folder: string

@@ -9,7 +9,7 @@ import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import type { Remote } from '../../support/requests/remote.ts'
 import { fetchingFrom, fileServer } from '../../support/requests/remote-files.ts'
 import { PROJECT, type Service } from '../../support/service.ts'
-import { sized } from '../../support/sized.ts'
+import { itLong } from '../../support/sized.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const run = promisify(execFile)
@@ -145,9 +145,8 @@ onOneBackend('clients that are generated from the API document', (start) => {
   })
   after(() => other.close())
 
-  // The first has the strictest types, and starts in a third of the time of the others.
-  for (const [name, { generate: write, program }] of Object.entries(GENERATORS).slice(0, sized(1, undefined)))
-    it(`by ${name} compile strictly, and store, list, archive and delete files`, async function () {
+  for (const [name, { generate: write, program }] of Object.entries(GENERATORS))
+    itLong(`by ${name} compile strictly, and store, list, archive and delete files`, async function () {
       this.timeout(120_000)
       const folder = await temporaryFolder()
       await symlink(join(PROJECT, 'test', 'node_modules'), join(folder, 'node_modules'))

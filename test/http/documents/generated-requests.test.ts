@@ -11,7 +11,7 @@ import type { Service } from '../../support/service.ts'
 import { sized } from '../../support/sized.ts'
 
 const PASSWORD = 'of the operator alone'
-const REQUESTS = sized(250, 1000)
+const REQUESTS = sized(120, 1000)
 // A request may change or delete the client whose secret the next ones have.
 const REQUESTS_OF_A_CLIENT = 25
 // Lines of requests, one after the other, at the same time.

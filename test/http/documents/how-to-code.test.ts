@@ -13,6 +13,7 @@ import { uploadOne } from '../../support/requests/client.ts'
 import { freePort } from '../../support/servers/free-port.ts'
 import { type Running, run } from '../../support/servers/process.ts'
 import { PROJECT } from '../../support/service.ts'
+import { itLong } from '../../support/sized.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 /** The block of code of a how-to guide in which these words are. */
@@ -111,7 +112,7 @@ onOneBackend('the code of the how-to guides', (start) => {
     }
   })
 
-  it('receive webhooks with Express, each once (webhooks.md)', async () => {
+  itLong('receive webhooks with Express, each once (webhooks.md)', async () => {
     const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
     await writeFile(join(desk, 'verify.js'), await blockOf('webhooks.md', 'export function verify'))
     const code = await blockOf('webhooks.md', 'express.raw({')
@@ -188,7 +189,7 @@ onOneBackend('the code of the how-to guides', (start) => {
     }
   })
 
-  it('test a plugin without a server (test-a-plugin.md)', async () => {
+  itLong('test a plugin without a server (test-a-plugin.md)', async () => {
     const tutorial = await readFile(join(PROJECT, 'docs', 'tutorial', 'first-plugin.md'), 'utf8')
     const plugin =
       [...tutorial.matchAll(/```js\n(\/\/ plugins\/image-scanlines\.js\n[\s\S]*?)```/g)].at(-1)?.[1] ?? ''

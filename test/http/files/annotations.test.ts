@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { storedKey } from '../../../src/core/files/object-key.ts'
 import { EMBEDDED } from '../../support/backend.ts'
-import { onTwoBackends } from '../../support/backends.ts'
+import { onOneOrTwoBackends } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
 import { ask } from '../../support/requests/ask.ts'
 import { type Caller, deleteFile, newClient, uploadOne } from '../../support/requests/client.ts'
@@ -12,7 +12,7 @@ import { wrapBuckets } from '../../support/storage.ts'
 import { filePath, listAll, listPart, type WireFile } from '../../support/stored/files.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-onTwoBackends('tags and metadata of files', (start, backend, itOnce) => {
+onOneOrTwoBackends('tags and metadata of files', (start, backend, itOnce) => {
   const itUsuallyOnce = usuallyOnce(itOnce)
   let service: Service
   let client: Caller & { id: string }

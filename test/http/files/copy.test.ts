@@ -1,15 +1,17 @@
 import { expect } from 'chai'
-import { onTwoBackends } from '../../support/backends.ts'
+import { onOneOrTwoBackends } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
 import { picture } from '../../support/media/images.ts'
 import { ask } from '../../support/requests/ask.ts'
 import { type Caller, deleteFile, newClient, uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
+import { usuallyOnce } from '../../support/sized.ts'
 import { filePath, listAll } from '../../support/stored/files.ts'
 import { copiedOrMoved, copyOrMove } from '../../support/stored/moves.ts'
 
-onTwoBackends('POST /v1/files/copy', (start, _, itOnce) => {
+onOneOrTwoBackends('POST /v1/files/copy', (start, _, itOnce) => {
+  const itUsuallyOnce = usuallyOnce(itOnce)
   let service: Service
   let client: Caller & { id: string }
   let png: Buffer
@@ -46,7 +48,7 @@ onTwoBackends('POST /v1/files/copy', (start, _, itOnce) => {
     )
   })
 
-  it('retains the id with a path, and responds 409 for a path that is not free', async () => {
+  itUsuallyOnce('retains the id with a path, and responds 409 for a path that is not free', async () => {
     const { s3PathOriginal: from, sourceName } = await text('a', 'a')
     const short = await copiedOrMoved(client, 'copy', { from, to: `b/${sourceName}` })
     expect(short.s3PathOriginal).to.equal(`b/text/txt/${sourceName}`)
@@ -61,7 +63,7 @@ onTwoBackends('POST /v1/files/copy', (start, _, itOnce) => {
     expect(await keys()).to.deep.equal([from, full.s3PathOriginal].sort())
   })
 
-  it('stores one file when several copies with one path are requested at once', async () => {
+  itUsuallyOnce('stores one file when several copies with one path are requested at once', async () => {
     const { s3PathOriginal: from, sourceName } = await text()
     const files = Array.from({ length: 8 }, () => ({ from, to: `b/${sourceName}` }))
     const codes = (await copyOrMove(client, 'copy', files)).map(({ code, status }) => code ?? status)

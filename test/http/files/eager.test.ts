@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import sharp from 'sharp'
 import type { Engine } from '../../../src/core/plugin-api/plugin.ts'
 import { EMBEDDED } from '../../support/backend.ts'
-import { onTwoBackends } from '../../support/backends.ts'
+import { onOneOrTwoBackends } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
 import { sharpEngine, watchedEngine } from '../../support/media/engines.ts'
 import { corrupted, picture } from '../../support/media/images.ts'
@@ -27,7 +27,7 @@ const file = (name: string, bytes: Uint8Array | string): RawPart => ({
 type Transform = { key: string; src: string; state: string }
 type Eager = Omit<WireRecord, 'options'> & { options: { transforms?: Transform[] } }
 
-onTwoBackends('transforms of an upload', (start, backend, itOnce) => {
+onOneOrTwoBackends('transforms of an upload', (start, backend, itOnce) => {
   const itUsuallyOnce = usuallyOnce(itOnce)
   const itLongOnce = longOnce(itOnce)
   const watched = watchedEngine()

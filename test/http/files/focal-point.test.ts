@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { onTwoBackends } from '../../support/backends.ts'
+import { onOneOrTwoBackends } from '../../support/backends.ts'
 import { colourAt, picture } from '../../support/media/images.ts'
 import { ask } from '../../support/requests/ask.ts'
 import { uploadOne, type WireRecord } from '../../support/requests/client.ts'
@@ -7,7 +7,7 @@ import { exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
 import { filePath, listAll } from '../../support/stored/files.ts'
 
-onTwoBackends('the focal point of a file', (start, _, itOnce) => {
+onOneOrTwoBackends('the focal point of a file', (start, _, itOnce) => {
   let service: Service
   let png: Buffer
   before(async () => {

@@ -10,6 +10,7 @@ import { ask } from '../../support/requests/ask.ts'
 import { type Caller, deleteFile, newClient, uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
+import { usuallyOnce } from '../../support/sized.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 import { filePath, listAll } from '../../support/stored/files.ts'
 import { copiedOrMoved, copyOrMove } from '../../support/stored/moves.ts'
@@ -17,6 +18,7 @@ import { settled } from '../../support/stored/settled.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 onTwoBackends('POST /v1/files/move', (start, _, itOnce) => {
+  const itUsuallyOnce = usuallyOnce(itOnce)
   let service: Service
   let client: Caller & { id: string }
   let png: Buffer
@@ -95,7 +97,7 @@ onTwoBackends('POST /v1/files/move', (start, _, itOnce) => {
     put: { status: 404, tags: [] },
   }
   for (const [step, expected] of Object.entries(moments))
-    it(`acknowledges no change of the record that is lost, before the ${step}`, async () => {
+    itUsuallyOnce(`acknowledges no change of the record that is lost, before the ${step}`, async () => {
       const { s3PathOriginal: from } = await upload()
       let patched: Promise<{ status: number }> | undefined
       beforeStep = async (name) => {
@@ -124,7 +126,7 @@ onTwoBackends('POST /v1/files/move', (start, _, itOnce) => {
     expect(await objects()).to.have.length(2)
   })
 
-  it('leaves no file when it is deleted during the move', async () => {
+  itUsuallyOnce('leaves no file when it is deleted during the move', async () => {
     const { s3PathOriginal: from } = await upload()
     beforeStep = async (step, key) => {
       if (step !== 'put' || !key.includes('/b/image/')) return
@@ -155,7 +157,7 @@ onTwoBackends('POST /v1/files/move', (start, _, itOnce) => {
     }
   })
 
-  it('is complete when the old bytes cannot be deleted yet: a sweep deletes them', async () => {
+  itUsuallyOnce('is complete when the old bytes cannot be deleted yet: a sweep deletes them', async () => {
     const source = await upload()
     beforeStep = async (step, key) => {
       if (step === 'delete' && key === source.s3PathOriginal) throw new Error('EIO')

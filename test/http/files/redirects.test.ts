@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { expect } from 'chai'
 import { storedKey } from '../../../src/core/files/object-key.ts'
-import { onTwoBackends } from '../../support/backends.ts'
+import { onOneOrTwoBackends } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
 import { picture } from '../../support/media/images.ts'
 import { type Caller, deleteFile, newClient, rawPath, uploadOne } from '../../support/requests/client.ts'
@@ -11,7 +11,7 @@ import type { Service } from '../../support/service.ts'
 import { usuallyOnce } from '../../support/sized.ts'
 import { copiedOrMoved, copyOrMove } from '../../support/stored/moves.ts'
 
-onTwoBackends('redirects of moved files', (start, backend, itOnce) => {
+onOneOrTwoBackends('redirects of moved files', (start, backend, itOnce) => {
   const itUsuallyOnce = usuallyOnce(itOnce)
   let service: Service
   let client: Caller & { id: string }

@@ -11,11 +11,12 @@ import { ask } from '../../support/requests/ask.ts'
 import { newClient, postFiles, uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
-import { itLong } from '../../support/sized.ts'
+import { itLong, usuallyOnce } from '../../support/sized.ts'
 
 const FOLDER = 'old site/photos'
 
-onEveryBucket('objects of other systems', (start) => {
+onEveryBucket('objects of other systems', (start, _, itOnce) => {
+  const itUsuallyOnce = usuallyOnce(itOnce)
   let service: Service
   let png: Buffer
   before(async () => {
@@ -61,7 +62,7 @@ onEveryBucket('objects of other systems', (start) => {
     expect(page.headers['x-content-type-options']).to.equal('nosniff')
   })
 
-  it('do not show a private file as a watermark', async () => {
+  itUsuallyOnce('do not show a private file as a watermark', async () => {
     const client = await newClient(service)
     const { clients } = service.app
     const { s3PathOriginal } = await uploadOne(client, { name: 'a.png', bytes: png }, { path: 'invoices' })
@@ -77,7 +78,7 @@ onEveryBucket('objects of other systems', (start) => {
     await ask(client, `/v1/upload/${s3PathOriginal}`, { method: 'DELETE' })
   })
 
-  it('count as deliveries of the client', async () => {
+  itUsuallyOnce('count as deliveries of the client', async () => {
     const deliveries = async () => {
       const { body } = await ask(service, '/v1/usage')
       return (body as { days: Array<{ deliveries: number }> }).days.at(-1)?.deliveries ?? 0
@@ -117,26 +118,29 @@ onEveryBucket('objects of other systems', (start) => {
     },
   )
 
-  it('are 404 outside of the prefixes and for another type, and 400 for an invalid path', async () => {
-    const codes = async (path: string, options = {}) => {
-      const { status, body } = await get(path, options)
-      return [status, JSON.parse(body.toString()).code]
-    }
-    expect(await codes('private/c.png')).to.deep.equal([404, 'file_not_found'])
-    expect(await codes(`${FOLDER}/none.png`)).to.deep.equal([404, 'file_not_found'])
-    expect(await codes(`${FOLDER}`)).to.deep.equal([404, 'file_not_found'])
-    expect(await codes('.sluice/clients/first.json', { group: 'text' })).to.deep.equal([
-      404,
-      'file_not_found',
-    ])
-    expect(await codes(`${FOLDER}/ä b.jpg`, { group: 'video' })).to.deep.equal([404, 'file_not_found'])
-    expect(await codes(`${FOLDER}/page.html`, { group: 'text', query: '?w=1' })).to.satisfy(
-      ([status]: [number]) => status === 400,
-    )
-    const up = `/v1/image/foreign/${service.tokens.clientToken}/${encodeURIComponent(`${FOLDER}/../../private`)}/c.png`
-    expect((await exchange(service, up)).status).to.equal(400)
-    expect(await codes(`${FOLDER}/ä b.jpg`, { query: '?w=0' })).to.deep.equal([400, 'bad_parameter'])
-  })
+  itUsuallyOnce(
+    'are 404 outside of the prefixes and for another type, and 400 for an invalid path',
+    async () => {
+      const codes = async (path: string, options = {}) => {
+        const { status, body } = await get(path, options)
+        return [status, JSON.parse(body.toString()).code]
+      }
+      expect(await codes('private/c.png')).to.deep.equal([404, 'file_not_found'])
+      expect(await codes(`${FOLDER}/none.png`)).to.deep.equal([404, 'file_not_found'])
+      expect(await codes(`${FOLDER}`)).to.deep.equal([404, 'file_not_found'])
+      expect(await codes('.sluice/clients/first.json', { group: 'text' })).to.deep.equal([
+        404,
+        'file_not_found',
+      ])
+      expect(await codes(`${FOLDER}/ä b.jpg`, { group: 'video' })).to.deep.equal([404, 'file_not_found'])
+      expect(await codes(`${FOLDER}/page.html`, { group: 'text', query: '?w=1' })).to.satisfy(
+        ([status]: [number]) => status === 400,
+      )
+      const up = `/v1/image/foreign/${service.tokens.clientToken}/${encodeURIComponent(`${FOLDER}/../../private`)}/c.png`
+      expect((await exchange(service, up)).status).to.equal(400)
+      expect(await codes(`${FOLDER}/ä b.jpg`, { query: '?w=0' })).to.deep.equal([400, 'bad_parameter'])
+    },
+  )
 
   it('are never deleted: DELETE is refused', async () => {
     const { status, headers } = await get(`${FOLDER}/ä b.jpg`, { method: 'DELETE' })
@@ -188,7 +192,7 @@ onEveryBucket('objects of other systems', (start) => {
     expect(left).to.deep.equal([key])
   })
 
-  it('need a signed URL in a private folder', async () => {
+  itUsuallyOnce('need a signed URL in a private folder', async () => {
     const client = await newClient(service)
     await service.app.clients.addUrlKey(client.id)
     await service.app.clients.setRules(client.id, { privateFolders: ['other'] })

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { expect } from 'chai'
-import { onTwoBackends } from '../../support/backends.ts'
+import { onOneOrTwoBackends } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
 import { sampleOf } from '../../support/metrics.ts'
@@ -22,7 +22,7 @@ function headersOf({ rawHeaders }: Answer): string[] {
   return lines
 }
 
-onTwoBackends('the hot path', (start, _backend, itOnce) => {
+onOneOrTwoBackends('the hot path', (start, _backend, itOnce) => {
   const itUsuallyOnce = usuallyOnce(itOnce)
   let service: Service
   let record: WireRecord

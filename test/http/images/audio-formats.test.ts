@@ -13,7 +13,7 @@ onOneBackend('an audio file of a less common format', (start) => {
     service = await start({ env: { MEDIA_JOBS_RUN_IN: 'web' } })
   })
 
-  for (const format of everyNth(3, ['au', 'caf', 'w64', 'tta', 'dts', 'adx', 'voc']))
+  for (const format of everyNth(4, ['au', 'caf', 'w64', 'tta', 'dts', 'adx', 'voc']))
     it(`is probed and transcoded: ${format}`, async () => {
       const bytes = await readFile(join(PROJECT, 'test/corpus/files', `sound.${format}`))
       const record = await uploadOne(service, { name: 'a', bytes })

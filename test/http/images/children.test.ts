@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { expect } from 'chai'
 import { programEnvironment } from '../../../config/programs.ts'
 import { outputOf } from '../../../src/engines/ffmpeg/process.ts'
-import { createPool } from '../../../src/process/child-pool/pool.ts'
 import { eventually } from '../../support/eventually.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
@@ -12,6 +11,7 @@ import { type Service, startService } from '../../support/service.ts'
 const SVG =
   '<svg xmlns="http://www.w3.org/2000/svg" width="60" height="40"><rect width="60" height="40"/></svg>'
 const SECRET = 'swordfish-in-the-environment'
+const TRANSFORMER = /transformer\.[jt]s/
 
 /** The arguments of a process; empty for one that has ended. */
 function commandOf(pid: string): string {
@@ -24,12 +24,17 @@ function commandOf(pid: string): string {
   }
 }
 
-/** The child of this process whose arguments match. */
-async function childOf(pattern: RegExp): Promise<string> {
+/** The children of this process whose arguments match. */
+function childrenOf(pattern: RegExp): string[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  return pids.filter((pid) => pattern.test(commandOf(pid)))
+}
+
+/** The child of this process whose arguments match, and which is not one of these. */
+async function childOf(pattern: RegExp, others: readonly string[] = []): Promise<string> {
   let found: string | undefined
   await eventually(() => {
-    const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
-    found = pids.find((pid) => pattern.test(commandOf(pid)))
+    found = childrenOf(pattern).find((pid) => !others.includes(pid))
     expect(found, `a child ${pattern}`).not.to.equal(undefined)
   })
   return found ?? ''
@@ -53,10 +58,12 @@ function targetOf(link: string): string {
 
 describe('child processes that read untrusted files', () => {
   let service: Service
+  let others: string[]
   before(async () => {
     process.env.SLUICE_TEST_SECRET = SECRET
-    // Children of other test files would have been started without the secret.
-    service = await startService({ openPool: createPool })
+    // Those of other test files have started without the secret. This service has its own, by a setting that no other one has.
+    others = childrenOf(TRANSFORMER)
+    service = await startService({ env: { TRANSFORM_MAX_MEMORY_BYTES: '1234567890' } })
     const own = filesOf(String(process.pid)).filter((path) => /\d{6}\.log$|MANIFEST/.test(path))
     expect(own, 'files of LevelDB').not.to.have.length(0)
   })
@@ -68,7 +75,7 @@ describe('child processes that read untrusted files', () => {
   it('have no index file and no secret: a transformer', async () => {
     const { src } = await uploadOne(service, { name: 'a.svg', bytes: SVG })
     expect((await exchange(service, `${src}?w=20`)).status).to.equal(200)
-    const pid = await childOf(/transformer\.ts/)
+    const pid = await childOf(TRANSFORMER, others)
     expect(filesOf(pid)).to.deep.equal([])
     expect(readFileSync(`/proc/${pid}/environ`, 'utf8'))
       .to.include('PATH=')

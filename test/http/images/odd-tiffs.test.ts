@@ -6,6 +6,7 @@ import { colourAt } from '../../support/media/images.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { PROJECT, type Service } from '../../support/service.ts'
+import { everyNth } from '../../support/sized.ts'
 
 onOneBackend('a TIFF of another program', (start) => {
   let service: Service
@@ -13,15 +14,15 @@ onOneBackend('a TIFF of another program', (start) => {
     service = await start()
   })
 
-  // libtiff warns of all of them. With its default options sharp refuses the last one.
-  for (const [what, name] of [
+  // libtiff warns of all of them. With its default options sharp refuses the first one.
+  for (const [what, name] of everyNth(3, [
+    ['one with unsorted, repeated and wrong tags', 'tags-odd.tif'],
     ['a GeoTIFF', 'gdal-deflate.tif'],
     ['a GeoTIFF in tiles with overviews', 'gdal-cog.tif'],
-    ['a GeoTIFF with a mask', 'gdal-mask.tif'],
     ['a GeoTIFF of five bands, of which sharp flattens none', 'gdal-five-bands.tif'],
+    ['a GeoTIFF with a mask', 'gdal-mask.tif'],
     ['one with private tags', 'tags-private.tif'],
-    ['one with unsorted, repeated and wrong tags', 'tags-odd.tif'],
-  ] as const) {
+  ] as const)) {
     it(`is rendered without X-Sluice-Transform, and has info: ${what}`, async () => {
       const bytes = await readFile(join(PROJECT, 'test/corpus/files', name))
       const { src } = await uploadOne(service, { name, bytes })

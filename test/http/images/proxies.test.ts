@@ -42,7 +42,8 @@ onOneBackend('proxies of large images', (start) => {
     service = await start({ env: { PROXY_FROM_MEGAPIXELS: '1' } })
     source = await photo()
   })
-  beforeEach(async () => {
+  /** Uploads a photo, and renders derivatives of it until it has a proxy. */
+  async function prepare(): Promise<void> {
     record = await uploadOne(service, { name: 'a.png', bytes: source })
     path = new URL(record.src).pathname
     // The third time, for the largest of these outputs.
@@ -51,7 +52,7 @@ onOneBackend('proxies of large images', (start) => {
     await eventually(async () =>
       expect(await derivatives()).to.include(`${record.s3PathOriginal}_proxy stored`),
     )
-  })
+  }
 
   async function derivatives(): Promise<string[]> {
     const key = storedKey(record.s3PathOriginal)
@@ -67,6 +68,7 @@ onOneBackend('proxies of large images', (start) => {
   }
 
   it('render smaller derivatives, which look as from the original', async () => {
+    await prepare()
     const direct = await startService({ env: { PROXY_FROM_MEGAPIXELS: '0' } })
     try {
       const same = new URL((await uploadOne(direct, { name: 'a.png', bytes: source })).src).pathname
@@ -105,6 +107,7 @@ onOneBackend('proxies of large images', (start) => {
   })
 
   itLong('are stored in smaller sizes too, when these have been useful for the third time', async () => {
+    await prepare()
     const small = `${record.s3PathOriginal}_proxy-720`
     const sizes = async () => (await derivatives()).filter((name) => name.includes('_proxy-'))
     expect(await sizes()).to.deep.equal([])
@@ -127,6 +130,7 @@ onOneBackend('proxies of large images', (start) => {
   })
 
   it('are not used where something would be lost', async () => {
+    await prepare()
     await breakOriginal()
     for (const query of everyNth(2, [
       'w=300&lossless&f=webp',
@@ -143,6 +147,7 @@ onOneBackend('proxies of large images', (start) => {
   })
 
   it('are not listed, not counted, and not delivered by their name', async () => {
+    await prepare()
     const secret = { Authorization: service.tokens.secretClientToken }
     const listed = await exchange(service, `/v1/files/${record.s3PathOriginal}`, { headers: secret })
     expect(listed.body.toString()).to.include('_w=200').and.not.include('_proxy')
@@ -151,6 +156,7 @@ onOneBackend('proxies of large images', (start) => {
   })
 
   it('are deleted with their original', async () => {
+    await prepare()
     await exchange(service, `${path}?w=202`)
     await eventually(async () => expect((await derivatives()).join()).to.include('_proxy-720 stored'))
     await deleteFile(service, record.s3PathOriginal)

@@ -88,7 +88,7 @@ onOneBackend('the request log of aborted requests', (start) => {
   before(async () => {
     service = await start()
     // More than the buffers of a socket take.
-    record = await uploadOne(service, { name: 'a.bin', bytes: Buffer.alloc(32_000_000) })
+    record = await uploadOne(service, { name: 'a.bin', bytes: Buffer.alloc(16_000_000) })
   })
 
   async function lines(path: string) {

@@ -78,7 +78,7 @@ onOneBackend('caches in front', (start) => {
     expect(answer.body.equals(bytes)).to.equal(true)
   }
 
-  for (const [name, { startCache, severalRanges }] of Object.entries(CACHES)) {
+  for (const [name, { startCache, severalRanges }] of Object.entries(CACHES).slice(0, sized(1, 2))) {
     describe(name, () => {
       let cache: Cache
       before(async () => {

@@ -5,6 +5,7 @@ import { onOneBackend } from '../../support/backends.ts'
 import { startPage } from '../../support/peers/browser-pages.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
+import { itLong } from '../../support/sized.ts'
 
 const WIDTH = 75
 const HEIGHT = 53
@@ -27,7 +28,7 @@ onOneBackend('a truncated PNG that is interlaced', (start) => {
   })
   after(() => tab.context().close())
 
-  it('is rendered as Chromium draws it', async () => {
+  itLong('is rendered as Chromium draws it', async () => {
     const service = await start()
     const noise = { type: 'gaussian', mean: 128, sigma: 50 } as const
     const size = { width: WIDTH, height: HEIGHT }

@@ -5,6 +5,7 @@ import { onOneBackend } from '../../support/backends.ts'
 import { download, startPage } from '../../support/peers/browser-pages.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import type { Service } from '../../support/service.ts'
+import { everyNth } from '../../support/sized.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 onOneBackend('Chromium saves a file', (start) => {
@@ -23,17 +24,17 @@ onOneBackend('Chromium saves a file', (start) => {
 
   // It leaves out what Windows forbids, wherever it runs.
   const names: Array<[name: string, saved?: string]> = [
+    ['photo\u202etxt.exe', 'phototxt.exe'],
     ['photo.txt'],
-    ['my "best" photo.txt', 'my _best_ photo.txt'],
     ["it's; a, b=c &d (2).txt"],
+    ['my "best" photo.txt', 'my _best_ photo.txt'],
     ['100%25 real.txt'],
     ['Größe café.txt'],
     ['写真 🙂.txt'],
     ['עברית.txt'],
-    ['photo\u202etxt.exe', 'phototxt.exe'],
     [`${'é'.repeat(100)}.txt`],
   ]
-  for (const [name, saved = name] of names) {
+  for (const [name, saved = name] of everyNth(3, names)) {
     it(`under the name ${saved.slice(0, 30)}`, async () => {
       const { src } = await uploadOne(service, { name, bytes: 'text' })
       expect(await (await download(tab, `${src}?download`, folder)).failure()).to.equal(null)

@@ -5,6 +5,7 @@ import { SLOWNESS } from '../../support/eventually.ts'
 import { film } from '../../support/media/videos.ts'
 import { startPage } from '../../support/peers/browser-pages.ts'
 import { uploadOne } from '../../support/requests/client.ts'
+import { itLong } from '../../support/sized.ts'
 
 /** Loads a storyboard as players do, and tells when its cues are and which colours their tiles have. */
 const look = (src: string) => `(async () => {
@@ -51,7 +52,7 @@ onOneBackend('a storyboard in Chromium', (start) => {
   })
   after(() => tab.context().close())
 
-  it('is a track whose cues link to the tiles of a sprite', async () => {
+  itLong('is a track whose cues link to the tiles of a sprite', async () => {
     const service = await start({ env: { MEDIA_JOBS_RUN_IN: 'web' } })
     const colours = Array.from({ length: 12 }, (_, i) => ['red', 'green', 'blue'][i % 3] ?? '')
     const bytes = await film({ colours, width: 320, height: 180 })

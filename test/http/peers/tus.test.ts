@@ -171,7 +171,7 @@ onOneBackend('Uppy in Chromium, in a page of another origin', (start) => {
     expect((await exchange(service, record.src)).body.equals(expected)).to.equal(true)
   })
 
-  it('shows the page why the upload was refused', async () => {
+  itLong('shows the page why the upload was refused', async () => {
     const service = await start({ env: { UPLOAD_MAX_BYTES: '100' } })
     await load()
     const error = await tab.evaluate(upload(service, { size: 200 })).catch((thrown: Error) => thrown)

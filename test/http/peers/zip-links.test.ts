@@ -12,6 +12,7 @@ import { uploadOne } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { type CuttingProxy, cuttingProxy } from '../../support/servers/cutting-proxy.ts'
 import type { Service } from '../../support/service.ts'
+import { itLong } from '../../support/sized.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 onOneBackend('Chromium downloads an archive', (start) => {
@@ -44,7 +45,7 @@ onOneBackend('Chromium downloads an archive', (start) => {
   })
   afterEach(() => rm(folder, { recursive: true, force: true }))
 
-  it('and continues by itself when the connection ends too early', async () => {
+  itLong('and continues by itself when the connection ends too early', async () => {
     proxy.cutNext(1_000_000, 'end')
     expect(await (await download(tab, `${proxy.url}${path}`, folder)).failure()).to.equal(null)
     // One request for the archive, and one for the rest.

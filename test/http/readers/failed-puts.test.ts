@@ -5,6 +5,7 @@ import { unavailable } from '../../../src/core/problem.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { openSocket, received } from '../../support/requests/exchange.ts'
 import { type Service, startService } from '../../support/service.ts'
+import { itLong } from '../../support/sized.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 
 const SUM = 64 * 1024 * 1024
@@ -56,19 +57,22 @@ describe('slow readers of a derivative whose put fails', () => {
     return socket
   }
 
-  it('get all of it while their bytes fit into 64 MiB together; the others are disconnected', async () => {
-    const readers = await Promise.all(Array.from({ length: READERS }, begin))
-    failPut()
-    // Its end is logged when the bytes count.
-    while (!service.log.lines.some(({ message }) => message.includes('was sent but not stored')))
-      await new Promise((resolve) => setTimeout(resolve, 10))
-    const answers = await Promise.all(readers.map((socket) => received(socket.resume())))
-    const size = Number(/content-length: (\d+)/i.exec(answers[0] ?? '')?.[1])
-    expect(size).to.be.within(6e6, 8 * 1024 * 1024)
-    const complete = answers.filter((answer) => answer.length - answer.indexOf('\r\n\r\n') - 4 === size)
-    expect(complete).to.have.length(Math.floor(SUM / size))
-    // Those who have come to their end are not counted any more.
-    const again = await received((await begin()).resume())
-    expect(again.length).to.be.above(size)
-  })
+  itLong(
+    'get all of it while their bytes fit into 64 MiB together; the others are disconnected',
+    async () => {
+      const readers = await Promise.all(Array.from({ length: READERS }, begin))
+      failPut()
+      // Its end is logged when the bytes count.
+      while (!service.log.lines.some(({ message }) => message.includes('was sent but not stored')))
+        await new Promise((resolve) => setTimeout(resolve, 10))
+      const answers = await Promise.all(readers.map((socket) => received(socket.resume())))
+      const size = Number(/content-length: (\d+)/i.exec(answers[0] ?? '')?.[1])
+      expect(size).to.be.within(6e6, 8 * 1024 * 1024)
+      const complete = answers.filter((answer) => answer.length - answer.indexOf('\r\n\r\n') - 4 === size)
+      expect(complete).to.have.length(Math.floor(SUM / size))
+      // Those who have come to their end are not counted any more.
+      const again = await received((await begin()).resume())
+      expect(again.length).to.be.above(size)
+    },
+  )
 })

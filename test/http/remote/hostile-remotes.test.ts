@@ -7,7 +7,7 @@ import { type Answer, exchange, jsonOf } from '../../support/requests/exchange.t
 import { endless, type Remote, rawRemote, remote } from '../../support/requests/remote.ts'
 import { fetchingFrom, fetchPath, keepPath, postUrl } from '../../support/requests/remote-files.ts'
 import { type Service, startService } from '../../support/service.ts'
-import { itLong } from '../../support/sized.ts'
+import { everyNth, itLong } from '../../support/sized.ts'
 
 type Ask = (service: Service, url: string) => Promise<{ status: number; code: unknown; text: string }>
 
@@ -134,8 +134,9 @@ describe('fetches from forbidden addresses', () => {
     ...hosts.map((host) => [host, () => `http://${host}:${inside.port}/a.png`] as [string, () => string]),
     ...urls.map((url) => [JSON.stringify(url).slice(0, 60), () => url] as [string, () => string]),
   ]
-  for (const [way, ask] of Object.entries(WAYS))
-    for (const [what, url] of hostile)
+  // One place checks the addresses of all ways: the first way gets all of them, and the others some of each kind.
+  for (const [i, [way, ask]] of Object.entries(WAYS).entries())
+    for (const [what, url] of i === 0 ? hostile : everyNth(6, hostile))
       it(`are refused by ${way}: ${what}`, async () => {
         const { status, code, text } = await ask(service, url())
         expect({ status, code }).to.deep.equal({ status: 400, code: 'url_not_allowed' })
@@ -184,7 +185,7 @@ onOneBackend('fetches from hostile servers', (start) => {
         expect(await service.objects()).to.deep.equal(before)
       }
 
-      for (const [what, location] of [
+      for (const [what, location] of everyNth(i === 0 ? 1 : 3, [
         ['an address inside', () => denied.url()],
         ['a name of the inside', () => outside.url('/', 'localhost.localdomain.invalid')],
         ['another spelling of it', () => `http://0x7f000002:${outside.port}/`],
@@ -192,7 +193,7 @@ onOneBackend('fetches from hostile servers', (start) => {
         ['another scheme', () => 'gopher://127.0.0.1:6379/_FLUSHALL'],
         ['another port', () => 'http://127.0.0.1:6379/'],
         ['a user', () => `http://user:secret@127.0.0.1:${outside.port}/`],
-      ] as const) {
+      ] as const)) {
         it(`follow no redirect to ${what}`, async () => {
           answer = (path, res) =>
             void res.writeHead(302, { Location: path === '/second' ? location() : '/second' }).end()

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { expect } from 'chai'
 import sharp from 'sharp'
 import { EMBEDDED } from '../../support/backend.ts'
-import { onTwoBackends, S3_EMBEDDED } from '../../support/backends.ts'
+import { onOneOrTwoBackends, S3_EMBEDDED } from '../../support/backends.ts'
 import { command } from '../../support/command.ts'
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
@@ -16,7 +16,7 @@ import { itLong, usuallyOnce } from '../../support/sized.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-onTwoBackends('a stored remote file', (start, backend, itOnce) => {
+onOneOrTwoBackends('a stored remote file', (start, backend, itOnce) => {
   const itUsuallyOnce = usuallyOnce(itOnce)
   let service: Service
   let client: Caller & { id: string }

@@ -15,7 +15,7 @@ const SECRETS = {
   COMPAT_IMGPROXY_SALT: 'cdcdcdcdcdcdcdcd',
 }
 
-onTwoBackends('GET /v1/system', (start, backend) => {
+onTwoBackends('GET /v1/system', (start, backend, itOnce) => {
   it('returns version, checks, storage, plugins and settings, and no secret', async () => {
     const env = { ...SECRETS, TRUST_PROXY: '10.0.0.0/8', UPLOAD_MAX_FILES: '7' }
     const service = await start({ env })
@@ -45,7 +45,7 @@ onTwoBackends('GET /v1/system', (start, backend) => {
     expect(text).to.not.include(service.tokens.secretClientToken)
   })
 
-  it('requires a session of the operator', async () => {
+  itOnce('requires a session of the operator', async () => {
     const { url, tokens } = await start({ env: { ADMIN_PASSWORD } })
     expect((await exchange({ url }, '/v1/system')).status).to.equal(401)
     const withSecret = createClient({ baseUrl: url, adminToken: tokens.secretClientToken })

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { onTwoBackends } from '../../support/backends.ts'
+import { onOneOrTwoBackends } from '../../support/backends.ts'
 import { picture } from '../../support/media/images.ts'
 import { ask } from '../../support/requests/ask.ts'
 import { newClient } from '../../support/requests/client.ts'
@@ -18,7 +18,7 @@ import {
 import type { Service } from '../../support/service.ts'
 import { usuallyOnce } from '../../support/sized.ts'
 
-onTwoBackends('resumable uploads of parts that are joined', (start, _, itOnce) => {
+onOneOrTwoBackends('resumable uploads of parts that are joined', (start, _, itOnce) => {
   const itUsuallyOnce = usuallyOnce(itOnce)
   let service: Service
   let png: Buffer

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { readResumable, writeResumable } from '../../../src/service/upload/resumable/resumable-record.ts'
-import { onTwoBackends } from '../../support/backends.ts'
+import { onOneOrTwoBackends } from '../../support/backends.ts'
 import { picture } from '../../support/media/images.ts'
 import { ask } from '../../support/requests/ask.ts'
 import { type Caller, newClient } from '../../support/requests/client.ts'
@@ -9,7 +9,7 @@ import { OFFSET_STREAM, recordIn, TUS } from '../../support/requests/tus.ts'
 import type { Service } from '../../support/service.ts'
 import { longOnce } from '../../support/sized.ts'
 
-onTwoBackends('resumable uploads with a signed link', (start, _, itOnce) => {
+onOneOrTwoBackends('resumable uploads with a signed link', (start, _, itOnce) => {
   const itLongOnce = longOnce(itOnce)
   let service: Service
   let client: Caller & { id: string }

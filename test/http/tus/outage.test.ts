@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { unavailable } from '../../../src/core/problem.ts'
-import { onTwoBackends, stoppedAtTheEnd } from '../../support/backends.ts'
+import { onOneOrTwoBackends, stoppedAtTheEnd } from '../../support/backends.ts'
 import { picture } from '../../support/media/images.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { begin, offsetAt, patch, recordIn, tus } from '../../support/requests/tus.ts'
@@ -9,7 +9,7 @@ import { type Service, startService } from '../../support/service.ts'
 import { itLong } from '../../support/sized.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 
-onTwoBackends('resumable uploads during a storage outage', (start) => {
+onOneOrTwoBackends('resumable uploads during a storage outage', (start) => {
   let service: Service
   let png: Buffer
   /** Which puts fail. */

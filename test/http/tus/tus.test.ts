@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
-import { onTwoBackends } from '../../support/backends.ts'
+import { onOneOrTwoBackends } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
 import { newClient, uploadOne } from '../../support/requests/client.ts'
@@ -22,7 +22,7 @@ import {
 import type { Service } from '../../support/service.ts'
 import { longOnce, usuallyOnce } from '../../support/sized.ts'
 
-onTwoBackends('resumable uploads', (start, _, itOnce) => {
+onOneOrTwoBackends('resumable uploads', (start, _, itOnce) => {
   const itUsuallyOnce = usuallyOnce(itOnce)
   const itLongOnce = longOnce(itOnce)
   let service: Service

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { onTwoBackends } from '../../support/backends.ts'
+import { onOneOrTwoBackends } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
 import { ask } from '../../support/requests/ask.ts'
 import {
@@ -15,7 +15,7 @@ import type { Service } from '../../support/service.ts'
 import { usuallyOnce } from '../../support/sized.ts'
 import { filePath, listAll } from '../../support/stored/files.ts'
 
-onTwoBackends('upload of a file that is already stored', (start, _, itOnce) => {
+onOneOrTwoBackends('upload of a file that is already stored', (start, _, itOnce) => {
   const itUsuallyOnce = usuallyOnce(itOnce)
   let service: Service
   let client: Caller & { id: string }

@@ -146,7 +146,7 @@ onOneBackend('file names', (start) => {
     })
     afterEach(() => rm(folder, { recursive: true }))
 
-    for (const [name, withCurl = name, withWget = name] of everyNth(2, travellers)) {
+    for (const [name, withCurl = name, withWget = name] of everyNth(3, travellers)) {
       it(`keep ${name.slice(0, 30)} in uploads by browsers and curl, and in downloads by wget and curl`, async () => {
         const run = (program: string, ...args: string[]) =>
           promisify(execFile)(program, args, { cwd: folder, env: environment(folder) })

@@ -233,7 +233,7 @@ onOneBackend('an HLS stream', (start, backend) => {
   // On Redis a removal waits for other processes to hear of it, whatever there is to remove.
   if (backend.name.includes('Redis')) return
 
-  it('is removed with its client, including segments that are not in the index', async () => {
+  itLong('is removed with its client, including segments that are not in the index', async () => {
     const other = await newClient(service)
     const one = await uploadOne(other, { name: 'film.mp4', bytes })
     await streamed(one)

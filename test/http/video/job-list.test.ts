@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { createClient, type SluiceClient } from '../../../client/index.ts'
 import { derivativeKey, storedKey } from '../../../src/core/files/object-key.ts'
-import { onOneBackend, onTwoBackends } from '../../support/backends.ts'
+import { onOneBackend, onOneOrTwoBackends } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startWithSlowFfmpeg } from '../../support/media/slow-ffmpeg.ts'
 import { film, sound } from '../../support/media/videos.ts'
@@ -17,7 +17,7 @@ const clientOf = ({ url }: Service, { tokens }: Pick<Caller, 'tokens'>) =>
   createClient({ baseUrl: url, secret: tokens.secretClientToken })
 const firstOf = async ({ jobs }: SluiceClient) => (await jobs.page()).jobs[0]
 
-onTwoBackends('the list of media jobs', (start, _, itOnce) => {
+onOneOrTwoBackends('the list of media jobs', (start, _, itOnce) => {
   const itUsuallyOnce = usuallyOnce(itOnce)
   let service: Service
   let shop: Caller & { id: string }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { derivativeKey, storedKey } from '../../../src/core/files/object-key.ts'
 import { EMBEDDED } from '../../support/backend.ts'
-import { onTwoBackends } from '../../support/backends.ts'
+import { onOneOrTwoBackends } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
 import { film, probed, sound } from '../../support/media/videos.ts'
 import { entriesOf, manifestOf } from '../../support/requests/archive.ts'
@@ -17,7 +17,7 @@ import { wrapBuckets } from '../../support/storage.ts'
 // Videos are made by the process that is asked, also where others could.
 const env = { MEDIA_JOBS_RUN_IN: 'web' }
 
-onTwoBackends('video transformations', (start, backend, itOnce) => {
+onOneOrTwoBackends('video transformations', (start, backend, itOnce) => {
   const itUsuallyOnce = usuallyOnce(itOnce)
   const itLongOnce = longOnce(itOnce)
   let service: Service

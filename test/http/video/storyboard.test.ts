@@ -115,7 +115,7 @@ onOneBackend('a storyboard', (start, backend) => {
     for (const one of [address, sprite]) expect((await exchange(service, one)).status).to.equal(404)
   })
 
-  it('is rendered with the upload when that requests it', async () => {
+  itLong('is rendered with the upload when that requests it', async () => {
     const [one] = jsonOf(
       await postForm(service, [
         { disposition: 'name="transforms"', bytes: '["storyboard"]' },

@@ -26,7 +26,7 @@ interface Shop {
 
 /** Sends the examples of the API document. */
 export interface ExampleSender {
-  /** Sends an example for a new client, with the values of that client. */
+  /** Sends an example for a client with the values of that client: a new one, if its response depends on the client. */
   send(endpoint: DocumentedEndpoint, example: Example): Promise<Answer>
 }
 
@@ -89,9 +89,21 @@ export async function exampleSender(
     return { Authorization: `Bearer ${access === 'admin' ? admin : secret}` }
   }
 
+  let common: Promise<Shop> | undefined
+  /** A new client, unless the endpoint reads nothing of clients with their tokens. */
+  function shopFor(endpoint: DocumentedEndpoint): Promise<Shop> {
+    const isOfClients =
+      methodOf(endpoint.route) !== 'GET' ||
+      /secret|signature/.test(endpoint.access) ||
+      documentedPath(endpoint).includes('{token}')
+    if (isOfClients) return newShop()
+    common ??= newShop()
+    return common
+  }
+
   return {
     async send(endpoint, example) {
-      const shop = await newShop()
+      const shop = await shopFor(endpoint)
       Object.assign(
         shop.more,
         await prepared(service, endpoint.id, { clientId: shop.id, secret: shop.secret, files }),

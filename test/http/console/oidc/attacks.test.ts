@@ -16,13 +16,25 @@ interface Begun {
 
 onOneBackend('attacks on the sign-in with an OpenID Connect issuer', (start) => {
   let forged: ForgedIssuer
-  beforeEach(async () => {
+  before(async () => {
     forged = await forgeIssuer()
   })
-  afterEach(() => forged.stop())
+  after(() => forged.stop())
+  beforeEach(() => {
+    forged.document = {}
+    forged.idToken = (nonce) => signed(forged.claims(nonce), forged.key)
+    forged.instead = () => false
+    forged.received.length = 0
+  })
 
   const served = (env: Record<string, string> = {}) =>
     start({ env: { ...forged.env, SIGN_IN_RATE_LIMIT_PER_IP: '0', ...env } })
+  let usual: Promise<Service> | undefined
+  /** One for all tests that change neither its settings nor the documents of the issuer. */
+  const shared = () => {
+    usual ??= served()
+    return usual
+  }
 
   async function begin(service: Service, from?: string): Promise<Begun> {
     const own = visitor()
@@ -43,7 +55,7 @@ onOneBackend('attacks on the sign-in with an OpenID Connect issuer', (start) => 
   }
 
   it('uses state, nonce and a code challenge, and proves it with the verifier', async () => {
-    const service = await served()
+    const service = await shared()
     const own = visitor()
     const response = await own.visit(`${service.url}/v1/session/oidc`)
     expect(response.status).to.equal(303)
@@ -70,7 +82,7 @@ onOneBackend('attacks on the sign-in with an OpenID Connect issuer', (start) => 
   })
 
   it('refuses ID tokens that the issuer has not signed for this sign-in', async () => {
-    const service = await served()
+    const service = await shared()
     const hmac = (claims: object) => {
       const content = unsigned(claims).replace(/^[^.]+/, Buffer.from('{"alg":"HS256"}').toString('base64url'))
       const text = content.slice(0, -1)
@@ -96,7 +108,7 @@ onOneBackend('attacks on the sign-in with an OpenID Connect issuer', (start) => 
   })
 
   it('refuses the answer of another browser, a changed cookie, and its second use', async () => {
-    const service = await served()
+    const service = await shared()
     const victim = await begin(service)
     const attacker = await begin(service)
     // The attacker sends the own link to the victim, to sign them in as the attacker.
@@ -114,7 +126,7 @@ onOneBackend('attacks on the sign-in with an OpenID Connect issuer', (start) => 
   })
 
   it('never leads to another site, or out of the console', async () => {
-    const service = await served()
+    const service = await shared()
     const home = `${service.url}/dashboard/`
     for (const [from, to] of [
       ['/members', `${home}members`],
@@ -185,7 +197,7 @@ onOneBackend('attacks on the sign-in with an OpenID Connect issuer', (start) => 
   })
 
   it('begins no sign-in for a page of another site, which leads to the button', async () => {
-    const service = await served()
+    const service = await shared()
     const location = async (site: string) => {
       const headers = { 'Sec-Fetch-Site': site }
       const url = `${service.url}/v1/session/oidc?from=/members`

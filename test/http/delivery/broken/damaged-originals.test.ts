@@ -8,9 +8,11 @@ import { command } from '../../../support/command.ts'
 import { picture } from '../../../support/media/images.ts'
 import { type FileToUpload, rawPath, uploadOne, type WireRecord } from '../../../support/requests/client.ts'
 import type { Service } from '../../../support/service.ts'
+import { usuallyOnce } from '../../../support/sized.ts'
 import { settled } from '../../../support/stored/settled.ts'
 
-onTwoBackends('files that were changed in the bucket directly', (start) => {
+onTwoBackends('files that were changed in the bucket directly', (start, _, itOnce) => {
+  const itUsuallyOnce = usuallyOnce(itOnce)
   let service: Service
   let png: Buffer
   before(async () => {
@@ -53,23 +55,29 @@ onTwoBackends('files that were changed in the bucket directly', (start) => {
     expect([restored.status, restored.bytes.equals(png)]).to.deep.equal([200, true])
   })
 
-  it('have no derivatives: 500, or 422 for an empty file, and neither error is remembered', async () => {
-    const file = await upload(await picture({ width: 61, height: 40 }))
-    const before = await get(file.src)
-    await put(file.s3PathOriginal, before.bytes.subarray(0, 60))
-    expect((await get(`${file.src}?w=20`)).status).to.equal(500)
-    await put(file.s3PathOriginal, Buffer.alloc(0))
-    const empty = await get(`${file.src}?w=20`)
-    expect(empty.status).to.equal(422)
-    expect(JSON.parse(empty.bytes.toString())).to.include({ detail: 'This file is empty.', reason: 'empty' })
-    const info = await get(file.src.replace('/upload/', '/info/'))
-    expect(info.status, info.bytes.toString()).to.equal(200)
-    expect(JSON.parse(info.bytes.toString()).problem).to.include({ detail: 'This file is empty.' })
-    await put(file.s3PathOriginal, before.bytes)
-    expect((await get(`${file.src}?w=20`)).status).to.equal(200)
-  })
+  itUsuallyOnce(
+    'have no derivatives: 500, or 422 for an empty file, and neither error is remembered',
+    async () => {
+      const file = await upload(await picture({ width: 61, height: 40 }))
+      const before = await get(file.src)
+      await put(file.s3PathOriginal, before.bytes.subarray(0, 60))
+      expect((await get(`${file.src}?w=20`)).status).to.equal(500)
+      await put(file.s3PathOriginal, Buffer.alloc(0))
+      const empty = await get(`${file.src}?w=20`)
+      expect(empty.status).to.equal(422)
+      expect(JSON.parse(empty.bytes.toString())).to.include({
+        detail: 'This file is empty.',
+        reason: 'empty',
+      })
+      const info = await get(file.src.replace('/upload/', '/info/'))
+      expect(info.status, info.bytes.toString()).to.equal(200)
+      expect(JSON.parse(info.bytes.toString()).problem).to.include({ detail: 'This file is empty.' })
+      await put(file.s3PathOriginal, before.bytes)
+      expect((await get(`${file.src}?w=20`)).status).to.equal(200)
+    },
+  )
 
-  it('are rendered again when they are derivatives', async () => {
+  itUsuallyOnce('are rendered again when they are derivatives', async () => {
     const file = await upload(await picture({ width: 62, height: 40 }))
     const before = await get(`${file.src}?w=20&f=png`)
     await settled(service)
@@ -82,7 +90,7 @@ onTwoBackends('files that were changed in the bucket directly', (start) => {
     expect([after.status, after.bytes.equals(before.bytes)]).to.deep.equal([200, true])
   })
 
-  it('are found by a check of digests when the size is unchanged', async () => {
+  itUsuallyOnce('are found by a check of digests when the size is unchanged', async () => {
     const other = await start()
     const file = await uploadOne(other, { name: 'a.png', bytes: png })
     const text = await uploadOne(other, { name: 'a.txt', bytes: 'right' })

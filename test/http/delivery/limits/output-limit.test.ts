@@ -52,7 +52,7 @@ describe('the output limit of transformations', () => {
     expect((await exchange(service, `${sound.src}?f=wav&end=0.5&wait=30`)).status).to.equal(200)
   })
 
-  it('is at most the total size that the derivatives of a file may have', async () => {
+  itLong('is at most the total size that the derivatives of a file may have', async () => {
     const roomy = await startService()
     const bytes = await silence({ seconds: 90, channels: '7.1', rate: 192_000 })
     const { src } = await uploadOne(roomy, { name: 'a.flac', bytes })

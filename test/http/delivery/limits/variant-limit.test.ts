@@ -8,6 +8,7 @@ import { entriesOf } from '../../../support/requests/archive.ts'
 import { postZip, uploadOne, type WireRecord } from '../../../support/requests/client.ts'
 import { exchange } from '../../../support/requests/exchange.ts'
 import { type Service, startService } from '../../../support/service.ts'
+import { sized } from '../../../support/sized.ts'
 import { settled } from '../../../support/stored/settled.ts'
 import { temporaryFolder } from '../../../support/temporary-folder.ts'
 
@@ -23,7 +24,8 @@ async function stored(service: Service, { s3PathOriginal }: WireRecord, clientId
   return variants.sort()
 }
 
-for (const backend of [EMBEDDED, DISK_REDIS])
+// The suite below is on Redis.
+for (const backend of sized([EMBEDDED], [EMBEDDED, DISK_REDIS]))
   describe(`variants of a file over the variant limit (${backend.name})`, () => {
     const start = stoppedAtTheEnd((options) => startService({ backend, ...options }))
     let service: Service

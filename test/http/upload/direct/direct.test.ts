@@ -9,7 +9,7 @@ import { type Caller, newClient, postFiles } from '../../../support/requests/cli
 import { type Answer, exchange, jsonOf } from '../../../support/requests/exchange.ts'
 import { noise } from '../../../support/requests/tus.ts'
 import { type Service, startService } from '../../../support/service.ts'
-import { itLong, sized } from '../../../support/sized.ts'
+import { everyNth, itLong, sized } from '../../../support/sized.ts'
 import { wrapBuckets } from '../../../support/storage.ts'
 import {
   abortDirect,
@@ -59,7 +59,7 @@ for (const backend of sized([S3_EMBEDDED], [S3_EMBEDDED, S3_REDIS]))
     const expectProblem = (answer: Answer, status: number, code: string) =>
       expect([answer.status, jsonOf(answer).code], String(answer.body)).to.deep.equal([status, code])
 
-    for (const who of ['the first client', 'another client'])
+    for (const who of everyNth(2, ['another client', 'the first client']))
       it(`store a small file of ${who}, which never passes through the service`, async () => {
         const owner = who === 'another client' ? client : service
         const digest = sha256(png)

@@ -240,28 +240,31 @@ describe('direct uploads that are interrupted', () => {
     )
   })
 
-  it('take a point of the rate limit to be completed, and no further one while they are stored', async () => {
-    const copy = gate()
-    const service = await start({
-      env: { UPLOAD_RATE_LIMIT: '2' },
-      wrapStorage: wrapBuckets((bucket) => ({
-        async copyFromFirst(...args) {
-          await copy.pass()
-          return (await bucket.copyFromFirst?.(...args)) ?? false
-        },
-      })),
-    })
-    const begun = await begunDirect(service, { name: 'a.bin', size: SMALL.length })
-    await putAll(begun, SMALL)
-    const completing = completeDirect(service, begun)
-    await copy.arrived
-    expectProblem(await askDirect(service, { name: 'a', size: 1 }), 429, 'rate_limited')
-    const polls = [1, 2, 3].map(() => completeDirect(service, begun))
-    expect((await restOf(service, begun)).state).to.equal('storing')
-    copy.open()
-    for (const answer of await Promise.all([completing, ...polls])) recordOf(answer)
-    recordOf(await completeDirect(service, begun))
-  })
+  itLong(
+    'take a point of the rate limit to be completed, and no further one while they are stored',
+    async () => {
+      const copy = gate()
+      const service = await start({
+        env: { UPLOAD_RATE_LIMIT: '2' },
+        wrapStorage: wrapBuckets((bucket) => ({
+          async copyFromFirst(...args) {
+            await copy.pass()
+            return (await bucket.copyFromFirst?.(...args)) ?? false
+          },
+        })),
+      })
+      const begun = await begunDirect(service, { name: 'a.bin', size: SMALL.length })
+      await putAll(begun, SMALL)
+      const completing = completeDirect(service, begun)
+      await copy.arrived
+      expectProblem(await askDirect(service, { name: 'a', size: 1 }), 429, 'rate_limited')
+      const polls = [1, 2, 3].map(() => completeDirect(service, begun))
+      expect((await restOf(service, begun)).state).to.equal('storing')
+      copy.open()
+      for (const answer of await Promise.all([completing, ...polls])) recordOf(answer)
+      recordOf(await completeDirect(service, begun))
+    },
+  )
 
   it('are not joined by a request above the rate limit', async () => {
     const service = await start({ env: { UPLOAD_RATE_LIMIT: '3' } })
@@ -338,7 +341,7 @@ describe('direct uploads that a program begins by itself', () => {
     expect((await fetch(link, { method: 'PUT', body: SMALL })).status).to.equal(200)
   })
 
-  it('fail when the permission cannot be checked, and are accepted after the outage', async () => {
+  itLong('fail when the permission cannot be checked, and are accepted after the outage', async () => {
     const { endpoint } = (await s3Server()).connection
     let fails = true
     const service = await start({

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { onTwoBackends } from '../../../support/backends.ts'
+import { onOneOrTwoBackends } from '../../../support/backends.ts'
 import { picture } from '../../../support/media/images.ts'
 import {
   type Caller,
@@ -14,7 +14,7 @@ import type { Service } from '../../../support/service.ts'
 import { sized, usuallyOnce } from '../../../support/sized.ts'
 import { expectLasting } from '../../../support/texts/lasting.ts'
 
-onTwoBackends('signed upload links', (start, _, itOnce) => {
+onOneOrTwoBackends('signed upload links', (start, _, itOnce) => {
   const itUsuallyOnce = usuallyOnce(itOnce)
   let service: Service
   let png: Buffer
