@@ -26,9 +26,7 @@ onOneBackend('/v1/session', (start) => {
       /^sluice_session=ses_[\w.-]+; Path=\/; Expires=[^;]+ GMT; HttpOnly; SameSite=Strict$/,
     )
     expect(json.member).to.include({ email: 'owner@example.com', name: 'Ada', role: 'owner' })
-    expect(json.clients).to.deep.equal([
-      { id: 'first', token: shared.tokens.clientToken, signedUrls: false },
-    ])
+    expect(json.clients).to.deep.equal([{ id: 'first', token: shared.tokens.clientToken, signedUrls: false }])
     expect(json.isSetUp).to.equal(true)
     expect(Date.parse(json.expiresAt) - Date.now()).to.be.within(6 * DAY_MS, 7 * DAY_MS)
     const read = await own.send('GET', '/v1/session')

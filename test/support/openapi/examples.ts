@@ -94,7 +94,8 @@ export async function exampleSender(
   function shopFor(endpoint: DocumentedEndpoint): Promise<Shop> {
     const isOfClients =
       methodOf(endpoint.route) !== 'GET' ||
-      /secret|signature/.test(endpoint.access) ||
+      typeof endpoint.access === 'object' ||
+      endpoint.access.startsWith('signature') ||
       documentedPath(endpoint).includes('{token}')
     if (isOfClients) return newShop()
     common ??= newShop()
