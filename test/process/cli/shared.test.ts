@@ -1,5 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { redisIndex } from '../../../src/adapters/file-index/redis/redis.ts'
 import { connectRedis, type RedisConnection } from '../../../src/adapters/redis/connection.ts'
@@ -62,7 +63,9 @@ describe('the sluice command next to servers on S3 and Redis', function () {
   const callers = (tokens: NewClient): Caller[] => servers.map(({ url }) => ({ url, tokens }))
 
   /** Whether each server accepts the secret. */
-  function accepted(tokens: NewClient): Promise<boolean[]> {
+  async function accepted(tokens: NewClient): Promise<boolean[]> {
+    // Few requests until the servers know.
+    await pause(300)
     return Promise.all(callers(tokens).map(async (caller) => (await postFiles(caller, [])).status !== 401))
   }
 

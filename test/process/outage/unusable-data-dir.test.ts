@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { BUILT_SERVER, run } from '../../support/servers/process.ts'
 import { type SmallDisk, smallDisk } from '../../support/servers/small-disk.ts'
-import { itLong } from '../../support/sized.ts'
+import { itLong, sized } from '../../support/sized.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const OWNER = 4321
@@ -47,7 +47,7 @@ describe('a start on a data folder that cannot be written to', () => {
     await mkdir(dataDir, { mode: 0o700 })
     await chown(dataDir, OWNER, OWNER)
     const as = ['setpriv', `--reuid=${OTHER}`, `--regid=${OTHER}`, '--clear-groups']
-    for (const path of [dataDir, join(dataDir, 'inside')])
+    for (const path of sized([dataDir], [dataDir, join(dataDir, 'inside')]))
       expect(await failedStart(path, as)).to.equal(
         `sluice: DATA_DIR ${path} cannot be written to by user ID ${OTHER}; give that user the folder and its files or set another DATA_DIR\n`,
       )
