@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -16,7 +16,13 @@ import { rejection } from '../../support/rejection.ts'
 import { postFiles, uploadOne } from '../../support/requests/client.ts'
 import { exchange, openSocket, sendBytes } from '../../support/requests/exchange.ts'
 import { emptyRedis, inRedis, redisEnv } from '../../support/servers/on-redis.ts'
-import { BUILT_SERVER, type RunningServer, runToEnd, startProcess } from '../../support/servers/process.ts'
+import {
+  BUILT_SERVER,
+  type RunningServer,
+  run,
+  runToEnd,
+  startProcess,
+} from '../../support/servers/process.ts'
 import { PROJECT, startService } from '../../support/service.ts'
 import { itLong, sized } from '../../support/sized.ts'
 import { readState, storedState } from '../../support/stored/state.ts'
@@ -273,6 +279,8 @@ describe('the server process', () => {
     let server: RunningServer
     before(async () => {
       dataDir = await temporaryFolder()
+      // As a Docker volume is.
+      await chmod(dataDir, 0o755)
       const [, line = ''] = /^web: (.+)$/m.exec(await readFile(join(PROJECT, 'Procfile'), 'utf8')) ?? []
       const [program = '', ...script] = line.split(' ')
       server = await startProcess({ program, script, env: { DATA_DIR: dataDir, LOG_LEVEL: 'error' } })
@@ -300,6 +308,13 @@ describe('the server process', () => {
       expect(mode & 0o777).to.equal(0o600)
     })
 
+    it('stores files that only their owner can read', async () => {
+      const { src } = await uploadOne(server, { name: 'a.png', bytes: await picture() })
+      expect((await fetch(`${src}?w=20`)).status).to.equal(200)
+      expect(await readdir(join(dataDir, 'index'))).to.not.deep.equal([])
+      expect(await readableByOthers(dataDir)).to.deep.equal([])
+    })
+
     it('exits at once at a second Ctrl-C, unless it is the copy that npm forwards', async () => {
       const { src } = await uploadOne(server, { name: 'a.txt', bytes: LARGE })
       const response = await fetch(`${server.url}${new URL(src).pathname}`)
@@ -312,6 +327,15 @@ describe('the server process', () => {
       // After the ten seconds that requests in progress have, it would exit with a code.
       expect(await server.ended).to.equal('SIGINT')
       await response.body?.cancel().catch(() => {})
+    })
+
+    it('has files that only their owner can read, also after a command that opens the index itself', async () => {
+      server.child.kill('SIGTERM')
+      await server.ended
+      const script = [join(PROJECT, 'dist', 'src', 'cli.js'), 'check']
+      const command = run({ script, env: { DATA_DIR: dataDir } })
+      expect(await command.ended, command.output()).to.equal(0)
+      expect(await readableByOthers(dataDir)).to.deep.equal([])
     })
 
     it('has the same tokens at its next start', async () => {
@@ -343,6 +367,16 @@ describe('the server process', () => {
     )
   })
 })
+
+async function readableByOthers(folder: string): Promise<string[]> {
+  const found: string[] = []
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name)
+    const { mode } = await stat(path).catch(() => ({ mode: 0 }))
+    if ((mode & 0o077) !== 0) found.push(`${path} ${(mode & 0o777).toString(8)}`)
+  }
+  return found
+}
 
 /** What a server has logged so far. */
 function logged(server: RunningServer): Array<Record<string, unknown>> {
