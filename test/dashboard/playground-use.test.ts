@@ -45,7 +45,9 @@ onOneBackend('the page Playground: snippets, presets and videos', (start) => {
     sluice = createClient({ baseUrl: service.url, secret: service.tokens.secretClientToken })
     photo = await sluice.files.upload(await picture(), { name: 'photo.png' })
     if (sized(false, true)) {
-      clip = await sluice.files.upload(await video({ ...SLOW, width: 320, height: 240 }), { name: 'clip.mp4' })
+      clip = await sluice.files.upload(await video({ ...SLOW, width: 320, height: 240 }), {
+        name: 'clip.mp4',
+      })
       // Its job runs while the other tests do.
       expect((await fetch(`${clip.src}?hls`)).status).to.equal(423)
     }

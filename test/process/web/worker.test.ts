@@ -2,17 +2,20 @@ import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ListObjectsV2Command } from '@aws-sdk/client-s3'
 import { expect } from 'chai'
+import { loadConfig } from '../../../config/load.ts'
+import { openMediaWorker } from '../../../src/app.ts'
 import { eventually, LONG_MS } from '../../support/eventually.ts'
 import { slowFfmpeg } from '../../support/media/slow-ffmpeg.ts'
 import { film, probed, video } from '../../support/media/videos.ts'
 import { metricsUrl } from '../../support/metrics.ts'
+import { rejection } from '../../support/rejection.ts'
 import { ADMIN_PASSWORD, signedIn } from '../../support/requests/admin.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { type Fleet, newFleet } from '../../support/servers/fleet.ts'
 import { type Running, run } from '../../support/servers/process.ts'
 import { s3Server } from '../../support/servers/s3-server.ts'
-import { PROJECT, type Service } from '../../support/service.ts'
+import { PROJECT, recordLog, type Service } from '../../support/service.ts'
 import { itLong, sized } from '../../support/sized.ts'
 
 const WORKER = [join(PROJECT, 'dist', 'src', 'worker.js')]
@@ -208,6 +211,13 @@ describe('workers', function () {
   })
 
   it('need the Redis of the web processes', async () => {
+    const options = { root: PROJECT, baseUrl: 'http://localhost', log: recordLog() }
+    const refused = openMediaWorker({ ...options, config: loadConfig({ DATA_DIR: media }) })
+    expect(await rejection(refused))
+      .to.have.property('message')
+      .that.matches(/^REDIS_URL: expected the Redis of the web processes/)
+    // As a process, this costs a second of CPU time.
+    if (sized(true, false)) return
     const { ended, output } = run({ script: WORKER, env: { DATA_DIR: media } })
     expect(await ended).to.equal(1)
     expect(output()).to.match(/^sluice: REDIS_URL: expected the Redis of the web processes/)
