@@ -86,8 +86,11 @@ describe('the sluice command next to servers on S3 and Redis', function () {
     const [mine] = callers(fresh)
     if (!mine) throw new Error('no server')
     const { pathname } = new URL((await uploadOne(mine, { name: 'a.png', bytes: png })).src)
-    const widths = () =>
-      Promise.all(servers.map(async ({ url }) => (await fetch(`${url}${pathname}?w=20`)).headers.get('etag')))
+    const widths = async () => {
+      await pause(300)
+      const etagOf = async ({ url }: Service) => (await fetch(`${url}${pathname}?w=20`)).headers.get('etag')
+      return Promise.all(servers.map(etagOf))
+    }
     await sluiceJson(['client', 'set', client.id, '--allowed-widths', '30,40'], env)
     await eventually(async () =>
       expect(await widths()).to.satisfy((tags: string[]) => tags.every((tag) => /_w=30"$/.test(tag))),
