@@ -156,7 +156,7 @@ onOneBackend('the console', (start) => {
       expect(await seriousFindings(page)).to.deep.equal([])
       await signIn(page)
       await page.getByRole('heading', { name: 'Files', level: 1 }).waitFor()
-      for (const path of ['account', 'members']) {
+      for (const path of sized(['account'], ['account', 'members'])) {
         await page.goto(`${service.url}/dashboard/${path}`)
         await page.getByRole('heading', { level: 1 }).waitFor()
         await page.waitForLoadState('networkidle')

@@ -49,13 +49,11 @@ onOneBackend('the page Playground', (start) => {
   let errors: string[]
   let sluice: SluiceClient
   let photo: FileRecord
-  let clip: FileRecord
   before(async function () {
     this.timeout(120_000)
     service = await start({ root: await projectFolder({ 'brand.js': BRAND }) })
     sluice = createClient({ baseUrl: service.url, secret: service.tokens.secretClientToken })
     photo = await sluice.files.upload(await picture(), { name: 'photo.png' })
-    clip = await sluice.files.upload(await video(), { name: 'clip.mp4' })
     const owner = await firstOwner(service)
     pages = await startPages()
     ;({ page, errors } = await openPlayground({ pages, service, member: owner }, { file: photo }))
@@ -67,6 +65,7 @@ onOneBackend('the page Playground', (start) => {
     errors.length = 0
   }
   itLong('has a control for each parameter of each plugin', async () => {
+    const clip = await sluice.files.upload(await video(), { name: 'clip.mp4' })
     const lists = await sluice.parameters()
     const sound = await sluice.files.upload(await tone({ levels: [1] }), { name: 'tone.wav' })
     for (const [group, file] of [

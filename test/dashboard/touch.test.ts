@@ -68,7 +68,7 @@ onOneBackend('the console on a touch screen', (start) => {
     expect(await page.evaluate('document.documentElement.scrollWidth'), page.url()).to.be.at.most(390)
   }
 
-  for (const path of everyNth(3, [
+  for (const path of everyNth(4, [
     'c/first/files',
     'c/first/playground',
     'c/first/jobs',

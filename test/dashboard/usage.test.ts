@@ -94,7 +94,8 @@ onOneBackend('the page Usage', (start, backend) => {
   })
 
   const screens = [['light', 1440] as const, ['dark', 390] as const]
-  for (const [colorScheme, width] of screens.slice(sized(1, 0)))
+  // In `npm test`, axe-core looks at pages with forms, dialogs and tables of their own, such as Clients and Files.
+  for (const [colorScheme, width] of sized([], screens))
     it(`is usable by screen readers, at ${width} px in ${colorScheme} colours`, async () => {
       const { page } = await open({ colorScheme, viewport: { width, height: 844 } })
       expect(await seriousFindings(page)).to.deep.equal([])

@@ -11,7 +11,7 @@ import { rejection } from '../support/rejection.ts'
 import { uploadOne } from '../support/requests/client.ts'
 import { exchange, jsonOf } from '../support/requests/exchange.ts'
 import { PROJECT } from '../support/service.ts'
-import { itLong } from '../support/sized.ts'
+import { everyNth, itLong } from '../support/sized.ts'
 
 // A copy with the packages that `npm install` brings, as its README says.
 const FOLDER = await mkdtemp(join(tmpdir(), 'sluice-background-removal-'))
@@ -34,13 +34,13 @@ describe('the example plugin for background removal', () => {
   })
 
   it('makes all but people transparent, in a PNG or a WebP', async () => {
-    const asPng = await render(plugin, photo, 'rm_bg&w=200')
-    expect(asPng.mediaType).to.equal('image/png')
-    for (const { bytes, mediaType } of [
-      asPng,
-      await render(plugin, photo, 'rm_bg&w=200&f=auto', { accept: 'image/webp' }),
-    ]) {
-      expect(mediaType).to.be.oneOf(['image/png', 'image/webp'])
+    // In `npm test`, the service below renders a WebP.
+    for (const [query, accept, mediaTypes] of everyNth(2, [
+      ['rm_bg&w=200', undefined, ['image/png']],
+      ['rm_bg&w=200&f=auto', 'image/webp', ['image/png', 'image/webp']],
+    ] as const)) {
+      const { bytes, mediaType } = await render(plugin, photo, query, accept ? { accept } : {})
+      expect(mediaTypes).to.include(mediaType)
       expect(await opacityAt(bytes, 0.05, 0.1), 'behind').to.equal(0)
       expect(await opacityAt(bytes, 0.95, 0.1), 'behind').to.equal(0)
       expect(await opacityAt(bytes, 0.45, 0.25), 'face').to.equal(255)

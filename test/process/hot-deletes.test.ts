@@ -1,10 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { eventually } from '../support/eventually.ts'
-import { deleteFile, uploadOne } from '../support/requests/client.ts'
+import { type Caller, deleteFile, uploadOne } from '../support/requests/client.ts'
 import { exchange } from '../support/requests/exchange.ts'
 import { type Fleet, newFleet } from '../support/servers/fleet.ts'
-import type { RunningServer } from '../support/servers/process.ts'
 import { startFailingCluster } from '../support/servers/redis-cluster.ts'
 import { type AnyRedis, startRedis } from '../support/servers/redis-server.ts'
 import { sized } from '../support/sized.ts'
@@ -18,11 +17,13 @@ const REDIS: Record<string, () => Promise<AnyRedis>> = {
 for (const [what, redis] of Object.entries(REDIS).slice(sized(-1, 0)))
   describe(`the hot path of two processes on ${what}`, () => {
     let fleet: Fleet
-    let one: RunningServer
-    let other: RunningServer
+    let one: Caller
+    let other: Caller
     before(async () => {
       fleet = await newFleet({ files: 'disk', redis, env: { INDEX_PARTITIONS: '64', LOG_LEVEL: 'error' } })
-      ;[one, other] = await Promise.all([fleet.start(), fleet.start()])
+      // What one of them caches, the other one learns from Redis only, also in one process.
+      const start = sized<() => Promise<Caller>>(fleet.service, fleet.start)
+      ;[one, other] = await Promise.all([start(), start()])
     })
     after(() => fleet.end())
 
@@ -43,7 +44,7 @@ for (const [what, redis] of Object.entries(REDIS).slice(sized(-1, 0)))
             const path = new URL(src).pathname
             let deletedAt = Number.POSITIVE_INFINITY
             let isOver = false
-            const read = (service: RunningServer, graceMs: number) => {
+            const read = (service: Caller, graceMs: number) => {
               let setHot = () => {}
               const hot = new Promise<void>((done) => {
                 setHot = done

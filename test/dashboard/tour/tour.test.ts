@@ -13,24 +13,25 @@ import { readUsage, savePreset } from './steps/delivery.ts'
 import { deleteAndUndo, downloadZip, dropFiles, moveFolder, scrollManyFiles } from './steps/files.ts'
 import { filesToDrop, type Tour } from './steps/tour.ts'
 
+type Step = readonly [title: string, step: (tour: Tour) => Promise<void>]
+
+/** A step that no later one needs. In `npm test`, the test of its page has it. */
+const ofLongRun = (title: string, step: Step[1]) => sized<readonly Step[]>([], [[title, step]])
+
 /** In this order: each step begins on the page, and with the files, that the one before has left. */
-const STEPS: ReadonlyArray<readonly [title: string, step: (tour: Tour) => Promise<void>]> = [
+const STEPS: readonly Step[] = [
   ['sets up the first account by the link of the log', firstVisit],
   ['creates a client, shows its secret once, and turns on its trash', createClient],
   ['uploads two photos and a video that are dropped into a new folder', dropFiles],
   ['moves a folder with its files, and redirects their former URLs', moveFolder],
-  ['tries a transformation, and saves it as a preset that URLs can use', savePreset],
+  ...ofLongRun('tries a transformation, and saves it as a preset that URLs can use', savePreset),
   ['downloads selected files as a ZIP archive', downloadZip],
   ['deletes a file, and restores it by "Undo"', deleteAndUndo],
-  ['rotates the secret, with an overlap and without', rotateSecret],
+  ...ofLongRun('rotates the secret, with an overlap and without', rotateSecret),
   ['counts deliveries on the page Usage', readUsage],
   ['refuses a wrong password after the sign-out', signOutAndIn],
-  ['finishes an upload whose session was ended, after the sign-in', sessionEndsDuringUpload],
-  // In `npm test`, ../scale.test.ts does.
-  ...sized<ReadonlyArray<[string, typeof scrollManyFiles]>>(
-    [],
-    [['scrolls through a folder of 10,000 files', scrollManyFiles]],
-  ),
+  ...ofLongRun('finishes an upload whose session was ended, after the sign-in', sessionEndsDuringUpload),
+  ...ofLongRun('scrolls through a folder of 10,000 files', scrollManyFiles),
 ]
 
 onOneBackend('the whole tour of the console', (start) => {

@@ -79,14 +79,15 @@ describe('audio output', () => {
     return (await rejection(made(bytes, query, given))) as Error & { status: number }
   }
 
-  for (const [format, mediaType, container, codec] of [
+  // WAV and FLAC are outputs of other tests here.
+  for (const [format, mediaType, container, codec] of everyNth(2, [
     ['mp3', 'audio/mpeg', 'mp3', 'mp3'],
-    ['m4a', 'audio/mp4', 'mov,mp4,m4a,3gp,3g2,mj2', 'aac'],
     ['ogg', 'audio/ogg', 'ogg', 'vorbis'],
-    ['opus', 'audio/ogg', 'ogg', 'opus'],
+    ['m4a', 'audio/mp4', 'mov,mp4,m4a,3gp,3g2,mj2', 'aac'],
     ['wav', 'audio/wav', 'wav', 'pcm_s16le'],
+    ['opus', 'audio/ogg', 'ogg', 'opus'],
     ['flac', 'audio/flac', 'flac', 'flac'],
-  ] as const) {
+  ] as const)) {
     it(`has the codec ${codec} as ${format}`, async () => {
       const outcome = await output(format)
       expect(outcome.mediaType).to.equal(mediaType)
@@ -171,7 +172,7 @@ describe('audio output', () => {
   })
 
   it('contains the part from start to end', async () => {
-    for (const [query, seconds, peak] of everyNth(3, [
+    for (const [query, seconds, peak] of everyNth(4, [
       ['start=1&end=2', 1, 0.8],
       ['end=0.5', 0.5, 0.1],
       ['start=2.25', 0.75, 0],
@@ -331,7 +332,7 @@ describe('audio output', () => {
 
   describe('is refused', () => {
     const BROKEN = 'expected an audio file that can be decoded but this one cannot'
-    for (const [what, bytes, format, message] of [
+    for (const [what, bytes, format, message] of everyNth(2, [
       ['for an empty file', async () => Buffer.alloc(0), 'mp3', BROKEN],
       ['for zeros', async () => Buffer.alloc(100_000), 'flac', BROKEN],
       ['for a playlist', async () => Buffer.from('#EXTM3U\n#EXTINF:3,\n/etc/passwd\n'), 'm4a', BROKEN],
@@ -348,7 +349,7 @@ describe('audio output', () => {
         'midi',
         'expected a video or audio file that can be read but this file is midi',
       ],
-    ] as const) {
+    ] as const)) {
       it(what, async () => {
         expect(await refusal(await bytes(), 'f=wav', { format })).to.include({ status: 422, message })
       })

@@ -130,9 +130,9 @@ describe('a transcode of a video', () => {
     expect(message).to.match(/^expected a number below 3(\.\d+)? \(this video is .* s long\) for start/)
   })
 
-  it('has no audio with mute, or for a silent source', async () => {
+  // In `npm test`, bytes/video-copies.test.ts has mute.
+  itLong('has no audio with mute, or for a silent source', async () => {
     expect((await made(source, 'mute')).audioCodec).to.equal(undefined)
-    if (sized(true, false)) return
     expect((await made(await video({ colours: ['red'] }), 'f=webm')).audioCodec).to.equal(undefined)
   })
 
@@ -185,12 +185,12 @@ describe('a transcode of a video', () => {
 
   describe('is refused', () => {
     const BROKEN = 'expected a video that can be decoded but this one cannot'
-    for (const [what, bytes, message] of [
-      ['for an empty file', async () => Buffer.alloc(0), BROKEN],
-      ['for zeros', async () => Buffer.alloc(100_000), BROKEN],
+    for (const [what, bytes, message] of everyNth(2, [
       ['for an audio file', sound, 'expected a video stream but this file has only audio'],
+      ['for an empty file', async () => Buffer.alloc(0), BROKEN],
       ['for a file without its index', async () => source.subarray(0, source.length / 2), BROKEN],
-    ] as const) {
+      ['for zeros', async () => Buffer.alloc(100_000), BROKEN],
+    ] as const)) {
       it(what, async () => {
         expect(await refusal(await bytes(), 'w=80')).to.include({ status: 422, message })
       })

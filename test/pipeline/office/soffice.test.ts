@@ -12,7 +12,7 @@ import { picture } from '../../support/media/images.ts'
 import { zipped } from '../../support/media/zipped.ts'
 import { rejection } from '../../support/rejection.ts'
 import { PROJECT } from '../../support/service.ts'
-import { sized } from '../../support/sized.ts'
+import { itLong, sized } from '../../support/sized.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const run = promisify(execFile)
@@ -42,7 +42,7 @@ describe('LibreOffice', () => {
     }
   })
 
-  it('leaves no socket behind when it crashes', async () => {
+  itLong('leaves no socket behind when it crashes', async () => {
     const folder = await temporaryFolder()
     await copyFile(join(PROJECT, 'test/corpus/files/libreoffice.pptx'), join(folder, 'a.pptx'))
     const running = { env, timeoutMs: 30_000, signal: new AbortController().signal }

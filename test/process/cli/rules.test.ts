@@ -4,16 +4,19 @@ import { expect } from 'chai'
 import { picture } from '../../support/media/images.ts'
 import { asCaller, operated } from '../../support/programs/operated.ts'
 import { postFiles, uploadOne } from '../../support/requests/client.ts'
+import type { Service } from '../../support/service.ts'
 
 describe('commands for rules', () => {
-  const own = operated()
+  const own = operated([before, after])
+  let server: Service
   let png: Buffer
   before(async () => {
     png = await picture()
+    server = await own.start({ UPLOAD_MAX_BYTES: '100000' })
   })
 
+  // The first test: its client is the second one of the list.
   it('sets the rules of a client, and lists them', async () => {
-    const server = await own.start()
     const client = await own.newClient()
     const { src } = await uploadOne(asCaller(server, client), { name: 'a.png', bytes: png })
     const get = async (query: string) => (await fetch(`${src}?${query}`)).status
@@ -48,7 +51,6 @@ describe('commands for rules', () => {
   })
 
   it('resets private folders by the word of other rules', async () => {
-    await own.start()
     const { id } = await own.newClient()
     await own.sluice('client', 'key', 'add', id)
     const set = async (folders: string) => {
@@ -64,7 +66,6 @@ describe('commands for rules', () => {
   })
 
   it('sets the servers from which a client may fetch', async () => {
-    await own.start()
     const set = async (...rules: string[]) =>
       (await own.sluice('client', 'set', 'first', ...rules)).stdout.split('\n')[1]
     expect(await set('--fetch-hosts', 'example.com,*.cdn.example')).to.equal(
@@ -83,7 +84,6 @@ describe('commands for rules', () => {
   })
 
   it('sets limits and presets of a client', async () => {
-    const server = await own.start({ UPLOAD_MAX_BYTES: '100000' })
     const client = await own.newClient()
     const { src } = await uploadOne(asCaller(server, client), { name: 'a.png', bytes: png })
     const set = (...rules: string[]) => own.sluice('client', 'set', client.id, ...rules)

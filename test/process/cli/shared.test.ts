@@ -1,5 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { redisIndex } from '../../../src/adapters/file-index/redis/redis.ts'
 import { connectRedis, type RedisConnection } from '../../../src/adapters/redis/connection.ts'
@@ -62,7 +63,9 @@ describe('the sluice command next to servers on S3 and Redis', function () {
   const callers = (tokens: NewClient): Caller[] => servers.map(({ url }) => ({ url, tokens }))
 
   /** Whether each server accepts the secret. */
-  function accepted(tokens: NewClient): Promise<boolean[]> {
+  async function accepted(tokens: NewClient): Promise<boolean[]> {
+    // Few requests until the servers know.
+    await pause(300)
     return Promise.all(callers(tokens).map(async (caller) => (await postFiles(caller, [])).status !== 401))
   }
 
@@ -83,8 +86,11 @@ describe('the sluice command next to servers on S3 and Redis', function () {
     const [mine] = callers(fresh)
     if (!mine) throw new Error('no server')
     const { pathname } = new URL((await uploadOne(mine, { name: 'a.png', bytes: png })).src)
-    const widths = () =>
-      Promise.all(servers.map(async ({ url }) => (await fetch(`${url}${pathname}?w=20`)).headers.get('etag')))
+    const widths = async () => {
+      await pause(300)
+      const etagOf = async ({ url }: Service) => (await fetch(`${url}${pathname}?w=20`)).headers.get('etag')
+      return Promise.all(servers.map(etagOf))
+    }
     await sluiceJson(['client', 'set', client.id, '--allowed-widths', '30,40'], env)
     await eventually(async () =>
       expect(await widths()).to.satisfy((tags: string[]) => tags.every((tag) => /_w=30"$/.test(tag))),

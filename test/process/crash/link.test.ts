@@ -44,7 +44,7 @@ describe('a process that is killed during an upload by a signed link', function 
         const answer = await put(service, target)
         const code = answer.status === 200 ? 'stored' : jsonOf(answer).code
         if (codes.at(-1) !== code) codes.push(code)
-        if (code !== 'link_used') await pause(300)
+        if (code !== 'link_used') await pause(1000)
         expect(code).to.equal('link_used')
       },
       { withinMs: LONG_MS },

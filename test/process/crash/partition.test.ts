@@ -17,7 +17,7 @@ import { settled } from '../../support/stored/settled.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 // Files that only the index has. The move of these takes long enough to be killed.
-const MANY = sized(1500, 3000)
+const MANY = sized(1000, 3000)
 
 describe('sluice client partition, next to servers on a Redis Cluster', function () {
   this.timeout(180_000)
@@ -62,12 +62,13 @@ describe('sluice client partition, next to servers on a Redis Cluster', function
     const note = (what: string, { status }: Response) => {
       statuses.set(`${what} ${status}`, (statuses.get(`${what} ${status}`) ?? 0) + 1)
     }
+    // The move waits for most of its time; without this, the requests would take all of the CPU.
+    let pauseMs = sized(500, 0)
     let isMoving = true
     /** Uploads, delivers, transforms, lists and deletes, in several servers. */
     const use = async (own: number) => {
       for (let i = own; isMoving; i += 1) {
-        // The move waits for most of its time; without this, the requests would take all of the CPU.
-        await pause(sized(500, 0))
+        await pause(pauseMs)
         const { src, s3PathOriginal: key } = await uploadOne(serverOf(i), { name: `${i}.png`, bytes: png })
         const path = new URL(src).pathname
         note('get', await fetch(serverOf(i + 1).url + path))
@@ -88,6 +89,8 @@ describe('sluice client partition, next to servers on a Redis Cluster', function
     const { child, ended } = startCli(['client', 'partition', 'first', '64'], env)
     await eventually(async () => expect(new Set(await tagsOfFiles()).size).to.be.above(1))
     child.kill('SIGKILL')
+    // From now on, it waits even longer.
+    pauseMs = sized(1500, 0)
     expect((await ended).code).to.equal('SIGKILL')
     expect((await sluice(['client', 'show', 'first'], env)).stdout).to.match(
       /^partitions +1, moving to 64; to complete this, run: sluice client partition first 64$/m,

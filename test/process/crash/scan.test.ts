@@ -1,4 +1,3 @@
-import { rm } from 'node:fs/promises'
 import { expect } from 'chai'
 import { pluginFolder } from '../../support/drop-ins.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -6,6 +5,7 @@ import { ask } from '../../support/requests/ask.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import { startProcess } from '../../support/servers/process.ts'
+import { startService } from '../../support/service.ts'
 import { filePath } from '../../support/stored/files.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -28,7 +28,7 @@ describe('a process that is killed while it scans a file', () => {
     await eventually(() => expect(killed.output()).to.include('scan begun'))
     killed.child.kill('SIGKILL')
     await killed.ended
-    const next = await startProcess({ env })
+    const next = await startService({ env, dataDir: folder })
     try {
       // A request for the file would queue a lost scan again.
       await eventually(async () =>
@@ -36,9 +36,7 @@ describe('a process that is killed while it scans a file', () => {
       )
       expect((await exchange(next, new URL(src).pathname)).status).to.equal(200)
     } finally {
-      next.child.kill('SIGTERM')
-      await next.ended
-      await rm(folder, { recursive: true, force: true })
+      await next.stop()
     }
   })
 })

@@ -51,7 +51,7 @@ describe('a process that is killed while it creates a stream', function () {
           async () => {
             const { status, headers } = await exchange(service, `${path}?hls`)
             // The encoders need the CPU time of the requests.
-            if (headers['cache-control'] === 'no-store') await pause(400)
+            if (headers['cache-control'] === 'no-store') await pause(1000)
             expect(`${status} ${headers['cache-control']}`).to.equal('302 public, max-age=604800')
             address = String(headers.location)
           },

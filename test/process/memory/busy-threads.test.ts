@@ -5,10 +5,11 @@ import sharp from 'sharp'
 import { uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import { type RunningServer, startProcess } from '../../support/servers/process.ts'
+import { sized } from '../../support/sized.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 // More than any machine that runs the tests makes at once, of a tenth of a second each.
-const TRANSFORMS = 12
+const TRANSFORMS = sized(6, 12)
 
 describe('threads of libuv', function () {
   this.timeout(120_000)

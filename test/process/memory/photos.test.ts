@@ -9,6 +9,7 @@ import { exchange } from '../../support/requests/exchange.ts'
 import { type RunningServer, startProcess } from '../../support/servers/process.ts'
 import { childrenOf } from '../../support/servers/processes.ts'
 import { PROJECT } from '../../support/service.ts'
+import { itLong } from '../../support/sized.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const LIMIT_BYTES = 400 * MIB
@@ -37,7 +38,8 @@ describe('memory of a HEIC of 12 megapixels', function () {
     return all.map((status) => Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1024)
   }
 
-  it('is at most 400 MiB, and a proxy is stored for later widths', async () => {
+  // A decoder of HEIC takes seconds of CPU time for so many pixels.
+  itLong('is at most 400 MiB, and a proxy is stored for later widths', async () => {
     const photo = await readFile(join(PROJECT, 'test/corpus/files/heic-photo.heic'))
     const bytes = largeHeic(photo, { side: 512, columns: 8, rows: 6 })
     const { src } = await uploadOne(server, { name: 'large.heic', bytes })

@@ -13,14 +13,16 @@ describe('a disk on which the index cannot grow', () => {
   let dataDir: string
   let server: RunningServer
   let stored: WireRecord
-  let photo: Buffer
-  beforeEach(async () => {
+  let doomed: WireRecord
+  before(async () => {
     dataDir = await temporaryFolder()
-    photo = await picture({ width: 40, height: 30 })
+    const photo = await picture({ width: 40, height: 30 })
     server = await startProcess({ env: { DATA_DIR: dataDir } })
     stored = await uploadOne(server, { name: 'a.png', bytes: photo })
+    doomed = await uploadOne(server, { name: 'c.png', bytes: photo })
+    await fill()
   })
-  afterEach(async () => {
+  after(async () => {
     server.child.kill('SIGKILL')
     await server.ended
     await rm(dataDir, { recursive: true, force: true })
@@ -41,7 +43,6 @@ describe('a disk on which the index cannot grow', () => {
   }
 
   it('causes 503 for writes, and does not affect reads', async () => {
-    await fill()
     for (let i = 0; i < 3; i += 1) {
       for (const response of [
         await postFiles(server, [{ name: 'b.txt', bytes: 'b' }]),
@@ -58,8 +59,6 @@ describe('a disk on which the index cannot grow', () => {
   })
 
   it('has no lasting effect when there is space again: without a restart, and after one', async () => {
-    const doomed = await uploadOne(server, { name: 'c.png', bytes: photo })
-    await fill()
     expect((await postFiles(server, [{ name: 'b.txt', bytes: 'b' }])).status).to.equal(503)
     expect((await deleteFile(server, doomed.s3PathOriginal)).status).to.equal(503)
     await limitFiles(server, 'unlimited')

@@ -21,7 +21,7 @@ const JOBS = sized(['w=80'], ['w=80', 'w=82', 'w=84'])
 const WORKER = [join(PROJECT, 'dist', 'src', 'worker.js')]
 
 // Each request is sent at most as often as this, so that it takes less CPU time while a failure is not yet noticed.
-const PAUSE_MS = sized(400, 150)
+const PAUSE_MS = sized(700, 150)
 /** How often a request may fail when another server has taken over. Until then, it depends on the settings of Redis. */
 const MOST_TRIES = 20
 
@@ -336,7 +336,7 @@ for (const [what, { open, isInterrupted, succeed, isLong }] of Object.entries(FA
         const working = load()
         let lostAt = 0
         try {
-          await eventually(() => expect(uploaded.size + deleted.size).to.be.above(20))
+          await eventually(() => expect(uploaded.size + deleted.size).to.be.above(sized(10, 20)))
           // Jobs that wait or run when the primary is gone.
           for (const query of JOBS) expect((await asked(query)).status).to.equal(423)
           lostAt = seen.length
@@ -349,7 +349,7 @@ for (const [what, { open, isInterrupted, succeed, isLong }] of Object.entries(FA
           if (!succeed) expectFewTries(seen.slice(from))
           await redis.comeBack()
           const until = seen.length
-          await eventually(() => expect(seen.length).to.be.above(until + sized(20, 50)))
+          await eventually(() => expect(seen.length).to.be.above(until + sized(10, 50)))
         } finally {
           await working.stop()
         }

@@ -14,6 +14,7 @@ import { type Fleet, newFleet } from '../../support/servers/fleet.ts'
 import type { RunningServer } from '../../support/servers/process.ts'
 import { startFailingCluster } from '../../support/servers/redis-cluster.ts'
 import { type AnyRedis, startRedis } from '../../support/servers/redis-server.ts'
+import { startService } from '../../support/service.ts'
 import { itLong, sized } from '../../support/sized.ts'
 import { storedState } from '../../support/stored/state.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -242,10 +243,9 @@ describe('a web process that starts while Redis is down', () => {
     const fleet = await newFleet({ files: 'disk' })
     try {
       const bytes = await picture()
-      const earlier = await fleet.start()
+      const earlier = await startService({ env: fleet.env, dataDir: fleet.env.DATA_DIR ?? '' })
       const stored = await uploadOne(earlier, { name: 'a.png', bytes })
-      earlier.child.kill('SIGTERM')
-      await earlier.ended
+      await earlier.stop({ keepData: true })
       await fleet.redis.stop()
 
       const server = await fleet.start()

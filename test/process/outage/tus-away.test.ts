@@ -26,7 +26,7 @@ describe('a resumable upload during an outage', function () {
     const { connection } = await s3Server()
     const proxy = await s3Proxy(connection.endpoint)
     fleet = await newFleet({ endpoint: proxy.endpoint })
-    const server = await fleet.start()
+    const server = await fleet.service()
     const png = await picture()
     const address = await begin(server, png.length)
     await patch(server, address, { offset: 0, body: png.subarray(0, 50) })

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { type Greeting, greet } from '../../../src/process/web/banner.ts'
+import { describeVariables } from '../../../config/load.ts'
+import { type Greeting, greet, usage, workerUsage } from '../../../src/process/web/banner.ts'
 
 const GREETING: Greeting = {
   version: '1.2.3',
@@ -61,5 +62,22 @@ describe('the banner', () => {
     expect(outcome({ ...GREETING, created: undefined }, false).lines).to.deep.equal([
       { msg, ...line, secretIn: 'SECRET_CLIENT_TOKEN' },
     ])
+  })
+})
+
+describe('the text of --help', () => {
+  const variables = describeVariables()
+
+  it('has every variable', () => {
+    for (const text of [usage(variables), workerUsage(variables)])
+      for (const { name, help, expected } of variables)
+        expect(text).to.include(name).and.include(help).and.include(expected)
+  })
+
+  it('has the requirements of a worker', () => {
+    expect(workerUsage(variables))
+      .to.match(/npm run worker/)
+      .and.include('the environment of the web processes, REDIS_URL, and ffmpeg')
+      .and.include('MEDIA_CONCURRENCY')
   })
 })

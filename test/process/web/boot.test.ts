@@ -1,20 +1,28 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { describeVariables } from '../../../config/load.ts'
+import { holderOfPort } from '../../../src/process/web/port-holder.ts'
 import { version } from '../../../src/process/version.ts'
 import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
+import { metricsUrl, sampleOf } from '../../support/metrics.ts'
 import { rejection } from '../../support/rejection.ts'
 import { postFiles, uploadOne } from '../../support/requests/client.ts'
-import { openSocket, sendBytes } from '../../support/requests/exchange.ts'
+import { exchange, openSocket, sendBytes } from '../../support/requests/exchange.ts'
 import { emptyRedis, inRedis, redisEnv } from '../../support/servers/on-redis.ts'
-import { BUILT_SERVER, type RunningServer, runToEnd, startProcess } from '../../support/servers/process.ts'
+import {
+  BUILT_SERVER,
+  type RunningServer,
+  run,
+  runToEnd,
+  startProcess,
+} from '../../support/servers/process.ts'
 import { PROJECT, startService } from '../../support/service.ts'
 import { itLong, sized } from '../../support/sized.ts'
 import { readState, storedState } from '../../support/stored/state.ts'
@@ -44,7 +52,8 @@ describe('the server process', () => {
   })
   afterEach(() => rm(folder, { recursive: true, force: true }))
 
-  it('prints every variable with --help', async () => {
+  // In `npm test`, banner.test.ts has the text.
+  itLong('prints every variable with --help', async () => {
     const { code, output } = await runToEnd({}, ['--help'])
     expect(code).to.equal(0)
     for (const { name, help, expected } of describeVariables()) {
@@ -107,10 +116,15 @@ describe('the server process', () => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
     const { port } = other.address() as AddressInfo
-    const { code, output } = await runToEnd({ DATA_DIR: folder, HOST: '127.0.0.1', PORT: String(port) })
-    other.close()
-    expect(code).to.equal(1)
-    expect(output).to.include(`port ${port} is in use by process ${process.pid}`)
+    try {
+      expect(await holderOfPort(port)).to.match(new RegExp(`^process ${process.pid}\\b`))
+      if (sized(true, false)) return
+      const { code, output } = await runToEnd({ DATA_DIR: folder, HOST: '127.0.0.1', PORT: String(port) })
+      expect(code).to.equal(1)
+      expect(output).to.include(`port ${port} is in use by process ${process.pid}`)
+    } finally {
+      other.close()
+    }
   })
 
   itLong('exits soon after SIGTERM in the middle of a transformation without waiting clients', async () => {
@@ -158,20 +172,15 @@ describe('the server process', () => {
       expect(state).to.deep.equal(storedState('first', { [small.s3PathOriginal]: [] }))
     })
 
-  it('exits at once at a second Ctrl-C, unless it is the copy that npm forwards (command line of the Procfile)', async () => {
-    const [, line = ''] = /^web: (.+)$/m.exec(await readFile(join(PROJECT, 'Procfile'), 'utf8')) ?? []
-    const [program = '', ...script] = line.split(' ')
-    const server = await startProcess({ program, script, env: { DATA_DIR: folder } })
+  // In `npm test`, ../drain.test.ts has the end of the time to drain.
+  itLong('exits ten seconds after SIGTERM even when a client does not read', async () => {
+    const server = await startProcess({ env: { DATA_DIR: folder } })
     const { src } = await uploadOne(server, { name: 'a.txt', bytes: LARGE })
     const response = await fetch(`${server.url}${new URL(src).pathname}`)
-    server.child.kill('SIGINT')
-    await pause(100)
-    server.child.kill('SIGINT')
-    await pause(1_200)
-    expect(server.child.signalCode ?? server.child.exitCode, 'the first two are one').to.equal(null)
-    server.child.kill('SIGINT')
-    // After the ten seconds that requests in progress have, it would exit with a code.
-    expect(await server.ended).to.equal('SIGINT')
+    const asked = performance.now()
+    server.child.kill('SIGTERM')
+    expect(await server.ended).to.equal(0)
+    expect(performance.now() - asked).to.be.at.least(5_000)
     await response.body?.cancel().catch(() => {})
   })
 
@@ -183,7 +192,13 @@ describe('the server process', () => {
       dataDir = await temporaryFolder()
       server = await startProcess({
         script: ['--import', WATCH_MODULES, ...BUILT_SERVER],
-        env: { DATA_DIR: dataDir, CLIENT_TOKEN: 'pub_of_mine', SECRET_CLIENT_TOKEN: secret, ...NAMES },
+        env: {
+          DATA_DIR: dataDir,
+          CLIENT_TOKEN: 'pub_of_mine',
+          SECRET_CLIENT_TOKEN: secret,
+          METRICS_PORT: '0',
+          ...NAMES,
+        },
       })
     })
     after(async () => {
@@ -214,6 +229,23 @@ describe('the server process', () => {
       await eventually(() => expect(server.output()).to.include('"reason":"Invalid method encountered"'))
     })
 
+    // Those of several processes: processes.test.ts.
+    it('serves its metrics on their own port, on the loopback interface only', async () => {
+      await eventually(() => expect(metricsUrl(server)).to.match(/^http:\/\/127\.0\.0\.1:\d+\/metrics$/))
+      const url = metricsUrl(server)
+      const labels = { route: '/healthz', status: '200' }
+      for (let i = 0; i < 3; i += 1)
+        await exchange(server, labels.route, { headers: { Connection: 'close' } })
+      await eventually(async () => {
+        const text = await (await fetch(url)).text()
+        expect(sampleOf(text, 'sluice_http_requests_total', labels)).to.equal(3)
+      })
+      expect((await fetch(url)).headers.get('content-type')).to.match(/^text\/plain; version=0\.0\.4/)
+      expect((await fetch(new URL('/', url))).status).to.equal(404)
+      expect((await fetch(url, { method: 'POST' })).status).to.equal(405)
+      expect((await exchange(server, '/metrics')).status).to.equal(404)
+    })
+
     it('is named to another process that shall use its data folder, and continues', async () => {
       const error = await rejection(startService({ dataDir }))
       expect(String(error)).to.include(`DATA_DIR ${dataDir} is in use by process ${server.pid}`)
@@ -242,12 +274,16 @@ describe('the server process', () => {
     })
   })
 
-  describe('without tokens', () => {
+  describe('without tokens, by the command line of the Procfile', () => {
     let dataDir: string
     let server: RunningServer
     before(async () => {
       dataDir = await temporaryFolder()
-      server = await startProcess({ env: { DATA_DIR: dataDir, LOG_LEVEL: 'error' } })
+      // As a Docker volume is.
+      await chmod(dataDir, 0o755)
+      const [, line = ''] = /^web: (.+)$/m.exec(await readFile(join(PROJECT, 'Procfile'), 'utf8')) ?? []
+      const [program = '', ...script] = line.split(' ')
+      server = await startProcess({ program, script, env: { DATA_DIR: dataDir, LOG_LEVEL: 'error' } })
     })
     after(async () => {
       server.child.kill('SIGKILL')
@@ -272,14 +308,34 @@ describe('the server process', () => {
       expect(mode & 0o777).to.equal(0o600)
     })
 
-    it('exits ten seconds after SIGTERM even when a client does not read', async () => {
+    it('stores files that only their owner can read', async () => {
+      const { src } = await uploadOne(server, { name: 'a.png', bytes: await picture() })
+      expect((await fetch(`${src}?w=20`)).status).to.equal(200)
+      expect(await readdir(join(dataDir, 'index'))).to.not.deep.equal([])
+      expect(await readableByOthers(dataDir)).to.deep.equal([])
+    })
+
+    it('exits at once at a second Ctrl-C, unless it is the copy that npm forwards', async () => {
       const { src } = await uploadOne(server, { name: 'a.txt', bytes: LARGE })
       const response = await fetch(`${server.url}${new URL(src).pathname}`)
-      const asked = performance.now()
-      server.child.kill('SIGTERM')
-      expect(await server.ended).to.equal(0)
-      expect(performance.now() - asked).to.be.at.least(5_000)
+      server.child.kill('SIGINT')
+      await pause(100)
+      server.child.kill('SIGINT')
+      await pause(1_200)
+      expect(server.child.signalCode ?? server.child.exitCode, 'the first two are one').to.equal(null)
+      server.child.kill('SIGINT')
+      // After the ten seconds that requests in progress have, it would exit with a code.
+      expect(await server.ended).to.equal('SIGINT')
       await response.body?.cancel().catch(() => {})
+    })
+
+    it('has files that only their owner can read, also after a command that opens the index itself', async () => {
+      server.child.kill('SIGTERM')
+      await server.ended
+      const script = [join(PROJECT, 'dist', 'src', 'cli.js'), 'check']
+      const command = run({ script, env: { DATA_DIR: dataDir } })
+      expect(await command.ended, command.output()).to.equal(0)
+      expect(await readableByOthers(dataDir)).to.deep.equal([])
     })
 
     it('has the same tokens at its next start', async () => {
@@ -311,6 +367,16 @@ describe('the server process', () => {
     )
   })
 })
+
+async function readableByOthers(folder: string): Promise<string[]> {
+  const found: string[] = []
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name)
+    const { mode } = await stat(path).catch(() => ({ mode: 0 }))
+    if ((mode & 0o077) !== 0) found.push(`${path} ${(mode & 0o777).toString(8)}`)
+  }
+  return found
+}
 
 /** What a server has logged so far. */
 function logged(server: RunningServer): Array<Record<string, unknown>> {

@@ -6,44 +6,18 @@ import { expect } from 'chai'
 import { aggregateMetrics, lastingMetrics } from '../../../src/adapters/metrics/aggregate.ts'
 import { prometheusMetrics } from '../../../src/adapters/metrics/prometheus.ts'
 import { gatherMetrics } from '../../../src/process/web/cluster-metrics.ts'
-import { eventually } from '../../support/eventually.ts'
-import { metricsUrl, sampleOf } from '../../support/metrics.ts'
-import { exchange } from '../../support/requests/exchange.ts'
-import { type RunningServer, runToEnd, startProcess } from '../../support/servers/process.ts'
+import { sampleOf } from '../../support/metrics.ts'
+import { runToEnd } from '../../support/servers/process.ts'
 import { itLong } from '../../support/sized.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-const HEALTH = { route: '/healthz', status: '200' }
-
-const ask = (server: RunningServer) => exchange(server, '/healthz', { headers: { Connection: 'close' } })
-
-// Those of several processes: processes.test.ts.
+// On their own port: boot.test.ts.
 describe('metrics of a process', () => {
   let dataDir: string
   beforeEach(async () => {
     dataDir = await temporaryFolder()
   })
   afterEach(() => rm(dataDir, { recursive: true, force: true }))
-
-  it('are served on their own port, on the loopback interface only', async () => {
-    const server = await startProcess({ env: { DATA_DIR: dataDir, METRICS_PORT: '0' } })
-    try {
-      await eventually(() => expect(metricsUrl(server)).to.match(/^http:\/\/127\.0\.0\.1:\d+\/metrics$/))
-      const url = metricsUrl(server)
-      for (let i = 0; i < 3; i += 1) await ask(server)
-      await eventually(async () => {
-        const text = await (await fetch(url)).text()
-        expect(sampleOf(text, 'sluice_http_requests_total', HEALTH)).to.equal(3)
-      })
-      expect((await fetch(url)).headers.get('content-type')).to.match(/^text\/plain; version=0\.0\.4/)
-      expect((await fetch(new URL('/', url))).status).to.equal(404)
-      expect((await fetch(url, { method: 'POST' })).status).to.equal(405)
-      expect((await exchange(server, '/metrics')).status).to.equal(404)
-    } finally {
-      server.child.kill('SIGTERM')
-      await server.ended
-    }
-  })
 
   itLong('prevent the start when their port is in use, with an error', async () => {
     const other = createServer()

@@ -117,34 +117,35 @@ describe('several web processes', () => {
       await eventually(async () => expectMemoryOfBoth(await ownMetrics()))
     })
 
-    it('exit when the process that has started them is killed', async () => {
+    it('finish their requests at a Ctrl-C, which all of them receive at once, and exit', async () => {
       const workers = await childrenOf(server.pid)
-      // Not all that it has printed is waited for, which would be for them.
-      process.kill(server.pid, 'SIGKILL')
-      try {
-        await untilEnded(workers)
-      } finally {
-        for (const pid of workers) if (await isRunning(pid)) process.kill(pid, 'SIGKILL')
-      }
+      const before = server.output().length
+      const bytes = Buffer.alloc(sized(8, 16) * MIB, 'sluice ')
+      const { src } = await uploadOne(server, { name: 'a.txt', bytes })
+      const url = `${server.url}${new URL(src).pathname}`
+      const responses = await Promise.all(Array.from({ length: sized(4, 6) }, () => fetch(url)))
+      for (const pid of [...workers, server.pid, ...workers, server.pid]) process.kill(pid, 'SIGINT')
+      await eventually(async () =>
+        expect(await fetch(`${server.url}/healthz`).catch(() => 'refused')).to.equal('refused'),
+      )
+      const bodies = await Promise.all(responses.map((response) => response.arrayBuffer()))
+      for (const body of bodies) expect(Buffer.from(body).equals(bytes)).to.equal(true)
+      expect(await server.ended).to.equal(0)
+      await untilEnded(workers)
+      expect(server.output().slice(before)).to.not.include('it is replaced').and.not.include('sluice: ')
     })
   })
 
-  it('finish their requests at a Ctrl-C, which all of them receive at once, and exit', async () => {
+  itLong('exit when the process that has started them is killed', async () => {
     const server = await fleet.start()
     const workers = await childrenOf(server.pid)
-    const bytes = Buffer.alloc(sized(8, 16) * MIB, 'sluice ')
-    const { src } = await uploadOne(server, { name: 'a.txt', bytes })
-    const url = `${server.url}${new URL(src).pathname}`
-    const responses = await Promise.all(Array.from({ length: sized(4, 6) }, () => fetch(url)))
-    for (const pid of [...workers, server.pid, ...workers, server.pid]) process.kill(pid, 'SIGINT')
-    await eventually(async () =>
-      expect(await fetch(`${server.url}/healthz`).catch(() => 'refused')).to.equal('refused'),
-    )
-    const bodies = await Promise.all(responses.map((response) => response.arrayBuffer()))
-    for (const body of bodies) expect(Buffer.from(body).equals(bytes)).to.equal(true)
-    expect(await server.ended).to.equal(0)
-    await untilEnded(workers)
-    expect(server.output()).to.not.include('it is replaced').and.not.include('sluice: ')
+    // Not all that it has printed is waited for, which would be for them.
+    process.kill(server.pid, 'SIGKILL')
+    try {
+      await untilEnded(workers)
+    } finally {
+      for (const pid of workers) if (await isRunning(pid)) process.kill(pid, 'SIGKILL')
+    }
   })
 
   itLong('do not start when they cannot use their bucket, and report why', async () => {

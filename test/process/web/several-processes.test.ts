@@ -5,7 +5,7 @@ import { pluginFolder, recorded, recorder, slow } from '../../support/drop-ins.t
 import { eventually } from '../../support/eventually.ts'
 import { corrupted, picture } from '../../support/media/images.ts'
 import { builtScript } from '../../support/programs/built-script.ts'
-import { deleteFile, uploadOne, type WireRecord } from '../../support/requests/client.ts'
+import { type Caller, deleteFile, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { type Answer, exchange } from '../../support/requests/exchange.ts'
 import { type Fleet, newFleet } from '../../support/servers/fleet.ts'
 import type { RunningServer } from '../../support/servers/process.ts'
@@ -13,6 +13,9 @@ import { itLong, sized } from '../../support/sized.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const CRASHING = [await builtScript('crash-server')]
+/** A process, or a service in this process. */
+type Member = Caller & { pid: number }
+
 // Of an upload or a delete: what a dead process keeps others waiting at most.
 const LEASE_MS = 60_000
 
@@ -21,7 +24,7 @@ for (const files of sized(['disk'] as const, ['disk', 'S3'] as const)) {
     this.timeout(120_000)
     let folder: string
     let fleet: Fleet
-    let one: RunningServer
+    let one: Member
     let two: RunningServer
     before(async () => {
       folder = await temporaryFolder()
@@ -30,7 +33,9 @@ for (const files of sized(['disk'] as const, ['disk', 'S3'] as const)) {
         'recorder.js': recorder(join(folder, 'events')),
       })
       fleet = await newFleet({ files, env: { PLUGINS_DIR: plugins, LOG_LEVEL: 'error' } })
-      ;[one, two] = await Promise.all([fleet.start(), fleet.start()])
+      const inThisProcess = async () => ({ ...(await fleet.service()), pid: process.pid })
+      const startOne = sized<() => Promise<Member>>(inThisProcess, fleet.start)
+      ;[one, two] = await Promise.all([startOne(), fleet.start()])
     })
     after(async () => {
       await fleet.end()
@@ -45,7 +50,7 @@ for (const files of sized(['disk'] as const, ['disk', 'S3'] as const)) {
       (await readFile(join(folder, 'transforms'), 'utf8')).split('\n').filter(Boolean).map(Number)
     const events = async (name: string) =>
       (await recorded(join(folder, 'events'))).filter((each) => each.name === name)
-    const get = (server: RunningServer, { src }: WireRecord, query: string, signal?: AbortSignal) =>
+    const get = (server: Member, { src }: WireRecord, query: string, signal?: AbortSignal) =>
       exchange(server, `${new URL(src).pathname}?${query}`, signal ? { signal } : {})
     const nothingIsLeft = () =>
       eventually(async () => expect(await fleet.state()).to.deep.equal({ files: [], rows: [] }))

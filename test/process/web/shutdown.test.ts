@@ -9,7 +9,7 @@ import { startNginxProgram } from '../../support/peers/nginx-program.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { freePort } from '../../support/servers/free-port.ts'
 import { type RunningServer, startProcess } from '../../support/servers/process.ts'
-
+import { itLong } from '../../support/sized.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const TOKENS = { CLIENT_TOKEN: 'client-token', SECRET_CLIENT_TOKEN: 'secret-client-token' }
@@ -85,7 +85,7 @@ describe('SIGTERM', () => {
     expect(await server.ended).to.equal(0)
   })
 
-  it('loses no request behind nginx with keep-alive connections to two servers', async () => {
+  itLong('loses no request behind nginx with keep-alive connections to two servers', async () => {
     const [staying, leaving] = [await start(1), await start(1)] as const
     const port = await freePort()
     const hostOf = ({ url }: RunningServer) => new URL(url).host
@@ -123,6 +123,7 @@ describe('SIGTERM', () => {
     }
     expect(outcomes.filter((outcome) => outcome !== 200)).to.deep.equal([])
   })
+
   it('answers on kept connections of a client that sends its next request only 600 ms later', async () => {
     const server = createServer((_, res) => {
       shutdown.mark(res)

@@ -28,18 +28,24 @@ export interface Operated {
   lines(...args: readonly string[]): Promise<string[]>
 }
 
-/** Registers hooks that create the folder before each test, and remove it after the test. */
-export function operated(): Operated {
+/**
+ * Registers hooks that create the folder before each test, and remove it after the test.
+ *
+ * @param hooks `before` and `after`, for one folder of all tests
+ */
+export function operated(
+  [begin, finish]: readonly [Mocha.HookFunction, Mocha.HookFunction] = [beforeEach, afterEach],
+): Operated {
   const running = new Set<Service>()
   let dataDir = ''
   const env = () => ({ DATA_DIR: dataDir })
   const end = async (service: Service) => {
     if (running.delete(service)) await service.stop({ keepData: true })
   }
-  beforeEach(async () => {
+  begin(async () => {
     dataDir = await temporaryFolder()
   })
-  afterEach(async () => {
+  finish(async () => {
     for (const service of running) await end(service)
     await rm(dataDir, { recursive: true, force: true })
   })

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { startService } from '../service.ts'
+import { type Service, startService } from '../service.ts'
 import { withClock } from '../stored/clock.ts'
 import { filesInBucket, type State } from '../stored/state.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
@@ -17,6 +17,8 @@ export interface Fleet {
   env: Readonly<Record<string, string>>
   /** Starts a process of the built server, or of another script, and waits until it answers. */
   start(options?: Start): Promise<RunningServer>
+  /** Starts a service in this process, for a tenth of the CPU time: where it does not matter in which process it runs. */
+  service(): Promise<Service>
   /** Starts a process that may not come to answer. */
   run(options?: Start): Running
   /** All stored objects and index entries. */
@@ -28,7 +30,7 @@ export interface Fleet {
    * current leases.
    */
   sweptLater(ms?: number): Promise<void>
-  /** Kills what still runs of it and removes its data folder. */
+  /** Ends what still runs of it and removes its data folder. */
   end(): Promise<void>
 }
 
@@ -65,6 +67,7 @@ export async function newFleet({
     ...more,
   }
   const running = new Set<Running>()
+  const services = new Set<Service>()
   return {
     redis,
     env,
@@ -72,6 +75,11 @@ export async function newFleet({
       const server = await startProcess({ ...options, env: { ...env, ...options.env } })
       running.add(server)
       return server
+    },
+    async service() {
+      const service = await startService({ env, dataDir: folder })
+      services.add(service)
+      return service
     },
     run(options = {}) {
       const process = run({ ...options, env: { PORT: '0', ...env, ...options.env } })
@@ -93,8 +101,12 @@ export async function newFleet({
         child.kill('SIGKILL')
         await ended
       }
-      await redis.remove()
-      await rm(folder, { recursive: true, force: true })
+      try {
+        for (const service of services) await service.stop({ keepData: true })
+      } finally {
+        await redis.remove()
+        await rm(folder, { recursive: true, force: true })
+      }
     },
   }
 }

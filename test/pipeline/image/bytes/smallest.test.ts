@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import sharp, { type Sharp } from 'sharp'
 import { jpegQuality } from '../../../../src/engines/image/jpeg-quality.ts'
+import { sized } from '../../../support/sized.ts'
 import { transformed } from '../transform.ts'
 import { chart, drawn, photo } from './sources.ts'
 
@@ -158,7 +159,9 @@ describe('the smallest encoding', () => {
 
     it('is smaller than the original in each format', async () => {
       const source = await poor()
-      for (const query of ['w=600', 'w=590', 'f=webp', 'f=avif', 'greyscale', 'f=auto', 'w=560&f=auto']) {
+      // An AVIF takes more CPU time than all others.
+      const usual = ['w=590', 'f=webp', 'f=avif']
+      for (const query of sized(usual, [...usual, 'w=600', 'greyscale', 'f=auto', 'w=560&f=auto'])) {
         const { bytes } = await transformed(source, query, { format: 'jpeg', ...AUTO })
         expect(bytes.length, query).to.be.at.most(source.length)
       }

@@ -243,22 +243,22 @@ describe('attacks', function () {
   })
 
   it('exits with all its child processes', async () => {
-    const { src } = await uploadOne(server, { name: 'a.svg', bytes: manyFilters(150) })
-    const left = exchange(server, `${new URL(src).pathname}?w=2999`).catch(() => undefined)
-    const working = async () => {
-      const pids = await childrenOf(server.pid)
+    const working = async ({ pid }: RunningServer) => {
+      const pids = await childrenOf(pid)
       expect(pids).to.have.length.above(0)
       return pids
     }
-    await eventually(working)
-    const pids = await working()
-    server.child.kill('SIGKILL')
-    await server.ended
+    const { src } = await uploadOne(impatient, { name: 'a.svg', bytes: manyFilters(150) })
+    const left = exchange(impatient, `${new URL(src).pathname}?w=2999`).catch(() => undefined)
+    await eventually(() => working(impatient))
+    const pids = await working(impatient)
+    impatient.child.kill('SIGKILL')
+    await impatient.ended
     await left
     await eventually(() => expect(pids.filter(isAlive)).to.deep.equal([]))
-    server = await startProcess({ env: { DATA_DIR: dataDir, LOG_LEVEL: 'error' } })
-    await exchange(server, `${new URL(src).pathname}?w=20`)
-    const more = await working()
+    const small = await uploadOne(server, { name: 'a.svg', bytes: manyFilters(1) })
+    await exchange(server, `${new URL(small.src).pathname}?w=20`)
+    const more = await working(server)
     server.child.kill('SIGTERM')
     expect(await server.ended).to.equal(0)
     expect(more.filter(isAlive)).to.deep.equal([])
