@@ -31,9 +31,9 @@ describe('s3: uploads', () => {
     const usual: ReadonlyArray<readonly [what: string, size: number, parts: number]> = [
       ['one part', PART, 1],
       ['one part and a byte', PART + 1, 2],
-      ['two parts', 2 * PART, 2],
     ]
     const others: typeof usual = [
+      ['two parts', 2 * PART, 2],
       ['one part less a byte', PART - 1, 1],
       ['17 MiB', 17 * MIB, 3],
     ]
@@ -122,7 +122,9 @@ describe('s3: uploads', () => {
       expect(steps().filter((step) => step === 'complete')).to.deep.equal([])
     }
 
-    for (const [step, what] of Object.entries(STEPS).filter(([name]) => sized(!/1|3/.test(name), true))) {
+    const tried = Object.entries(STEPS).filter(([name]) => sized(!/1|3/.test(name), true))
+
+    for (const [step, what] of tried) {
       it(`when the signal aborts while the upload ${what}`, async () => {
         await put(s3.bucket, VIDEO, 'as it was')
         const controller = new AbortController()
@@ -208,7 +210,7 @@ describe('s3: uploads', () => {
     it('and no connection', async () => {
       const own = await s3Proxy(s3.server.connection.endpoint)
       const bucket = (await s3.open({ endpoint: own.endpoint })).of({ id: FIRST_CLIENT_ID, token: '' })
-      for (const step of Object.keys(STEPS)) {
+      for (const [step] of tried) {
         const controller = new AbortController()
         own.decide((request) => {
           if (stepOf(request) === step) controller.abort()
