@@ -10,7 +10,7 @@ import { sized, usuallyOnce } from '../../support/sized.ts'
 import { settled } from '../../support/stored/settled.ts'
 
 const ROUNDS = sized(2, 5)
-const FILES = sized(6, 12)
+const FILES = sized(4, 12)
 
 onTwoOrEveryBackend('check and reindex during a live service', (start, _, itOnce) => {
   const itUsuallyOnce = usuallyOnce(itOnce)
