@@ -510,8 +510,8 @@ export async function listed(index: FileIndex, clientId: string, request: PageRe
     const page = await index.page(clientId, { ...request, ...(after === undefined ? {} : { after }) })
     expect(page.files.length).to.be.at.most(request.limit)
     files.push(...page.files.map(({ position: _, ...file }) => file))
-    // Each is where it says: what is behind it begins with the next one.
-    if (page.files[1]) {
+    // Each is where it says: what is behind it begins with the next one. In `npm test`, this looks at the first page.
+    if (page.files[1] && sized(after === undefined, true)) {
       const behind = await index.page(clientId, {
         ...request,
         after: String(page.files[0]?.position),

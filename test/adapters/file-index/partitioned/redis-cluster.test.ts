@@ -52,7 +52,7 @@ describe('the index in a Redis Cluster of three nodes', () => {
     fileIndexContract(
       `${perClient} partitions per client`,
       () => open(perClient),
-      // In `npm test`, moves.test.ts makes random steps on partitions, which see each state. Redis has one file in one partition, too.
+      // In `npm test`, moves.test.ts makes random steps on partitions, and the index in one Redis is tried with each step in each state.
       { steps: sized(0, 700), hasStates: sized(false, true) },
     )
 
