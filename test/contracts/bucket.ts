@@ -383,7 +383,8 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
 
     describe('media types', () => {
       it('are those of the keys for originals', async () => {
-        for (const format of ['png', 'jpeg', 'svg', 'mp4', 'mp3', 'txt', 'json', 'woff2', 'bin']) {
+        const formats = ['png', 'jpeg', 'svg', 'mp4', 'mp3', 'txt', 'json', 'woff2', 'bin']
+        for (const format of everyNth(2, formats)) {
           const { mediaType } = knownFormat(format)
           const key = originalKey('a', format)
           await put(bucket, key, 'no telling what this is', mediaType)
@@ -393,7 +394,7 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
 
       it('are those of the derivative, whatever the type of its original', async () => {
         const original = originalKey('', 'mp4')
-        for (const [i, [mediaType, head]] of Object.entries(HEADS).entries()) {
+        for (const [i, [mediaType, head]] of everyNth(2, Object.entries(HEADS)).entries()) {
           const key = derivativeKey(original, `n=${i}`)
           await put(bucket, key, head, mediaType)
           expect((await found(bucket, key)).mediaType).to.equal(mediaType)
@@ -402,7 +403,7 @@ export function bucketContract(name: string, open: () => Promise<OpenedBuckets>)
 
       it('are those of the bytes or the key where a copy by another program has lost them', async () => {
         const unknown = 'binary/octet-stream'
-        for (const [i, [mediaType, head]] of Object.entries(HEADS).entries()) {
+        for (const [i, [mediaType, head]] of everyNth(2, Object.entries(HEADS)).entries()) {
           const key = derivativeKey(originalKey(), `w=${1000 + i}`)
           await put(bucket, key, head, unknown)
           expect((await found(bucket, key)).mediaType).to.equal(mediaType)
