@@ -8,6 +8,7 @@ import { uploadOne } from '../support/requests/client.ts'
 import { type Answer, exchange, jsonOf } from '../support/requests/exchange.ts'
 import { startProcess } from '../support/servers/process.ts'
 import { PROJECT } from '../support/service.ts'
+import { itLong } from '../support/sized.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 // DejaVu has Arabic and Hebrew letters.
@@ -43,10 +44,11 @@ describe('the scripts without a font', () => {
     expect(JSON.parse(printed)).to.deep.equal(LACKING)
   })
 
-  it('are named by /readyz, and by the header of a derivative whose text has them, also after the index was lost', async () => {
-    const DATA_DIR = join(folder, 'data')
-    const server = await startProcess({ env: { ...env, DATA_DIR } })
-    let path = ''
+  /** Of a drawing with Chinese characters. */
+  let path = ''
+
+  it('are named by /readyz, and by the header of a derivative whose text has them', async () => {
+    const server = await startProcess({ env: { ...env, DATA_DIR: join(folder, 'data') } })
     try {
       await eventually(async () => {
         const ready = jsonOf(await exchange(server, '/readyz'))
@@ -85,20 +87,23 @@ describe('the scripts without a font', () => {
       server.child.kill('SIGTERM')
       await server.ended
     }
-    // From its record in the bucket.
+  })
+
+  itLong('are named by the header also after the index was lost: from the record in the bucket', async () => {
+    const DATA_DIR = join(folder, 'data')
     await rm(join(DATA_DIR, 'index'), { recursive: true })
-    const second = await startProcess({ env: { ...env, DATA_DIR } })
+    const server = await startProcess({ env: { ...env, DATA_DIR } })
     try {
       await eventually(async () => {
-        const { status, headers, body } = await exchange(second, `${path}?w=20`)
+        const { status, headers, body } = await exchange(server, `${path}?w=20`)
         expect([status, headers['x-sluice-transform']], String(body)).to.deep.equal([
           200,
           'drawn with boxes: no font for Chinese',
         ])
       })
     } finally {
-      second.child.kill('SIGTERM')
-      await second.ended
+      server.child.kill('SIGTERM')
+      await server.ended
     }
   })
 })

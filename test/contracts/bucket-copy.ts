@@ -7,6 +7,7 @@ import { newFileId, newOriginal, type ObjectKey } from '../../src/core/files/obj
 import { knownFormat } from '../../src/core/media/formats.ts'
 import type { Bucket } from '../../src/core/ports/bucket.ts'
 import { rejection } from '../support/rejection.ts'
+import { everyNth, sized } from '../support/sized.ts'
 import { ODD_FOLDERS, type OpenedBuckets } from './bucket.ts'
 
 const PNG = { mediaType: 'image/png' }
@@ -98,7 +99,7 @@ export function bucketCopyContract(name: string, open: () => Promise<OpenedBucke
 
     it('accepts every unusual character that a folder may contain', async () => {
       await Promise.all(
-        ODD_FOLDERS.map(async (folder) => {
+        everyNth(3, ODD_FOLDERS).map(async (folder) => {
           const [from, to] = [keyIn(folder), keyIn(`x/${folder}`)]
           await put(from, folder)
           expect(await bucket.copy(from, to, PNG), folder).to.equal(true)
@@ -117,7 +118,7 @@ export function bucketCopyContract(name: string, open: () => Promise<OpenedBucke
     })
 
     it('leaves a complete copy, or nothing, with a concurrent delete', async () => {
-      for (let round = 0; round < 10; round += 1) {
+      for (let round = 0; round < sized(4, 10); round += 1) {
         const [from, to] = [keyIn('a/b/c'), keyIn('x/y/z')]
         await put(from, 'whole')
         const [isCopied] = await Promise.all([bucket.copy(from, to, PNG), bucket.delete([from])])

@@ -8,6 +8,7 @@ import {
 } from '../../src/core/clients/client.ts'
 import type { ClientStore } from '../../src/core/ports/client-store.ts'
 import { rejection } from '../support/rejection.ts'
+import { sized } from '../support/sized.ts'
 
 export interface OpenedClientStore {
   /** Empty at first. */
@@ -65,7 +66,7 @@ export function clientStoreContract(name: string, open: () => Promise<OpenedClie
     })
 
     it('stores any number of clients separately', async () => {
-      const all = Array.from({ length: 150 }, newClient)
+      const all = Array.from({ length: sized(40, 150) }, newClient)
       await Promise.all(all.map(({ client }) => store.save(client)))
       await both((one) => {
         expect(byId(one.list())).to.deep.equal(byId(all.map(({ client }) => client)))

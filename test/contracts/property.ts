@@ -6,5 +6,5 @@ import { sized } from '../support/sized.ts'
  * values; `npm run test:long` takes others each time, and more.
  */
 export function holds<T>(property: fc.IProperty<T> | fc.IAsyncProperty<T>): Promise<void> {
-  return fc.assert(property as fc.IAsyncProperty<T>, sized({ seed: 7, numRuns: 300 }, { numRuns: 20_000 }))
+  return fc.assert(property as fc.IAsyncProperty<T>, sized({ seed: 7, numRuns: 150 }, { numRuns: 20_000 }))
 }

@@ -22,6 +22,7 @@ import { eventually } from '../support/eventually.ts'
 import { type Receiver, receiver } from '../support/requests/receiver.ts'
 import { rawRemote } from '../support/requests/remote.ts'
 import { PROJECT, type RecordedLog, recordLog } from '../support/service.ts'
+import { everyNth } from '../support/sized.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
@@ -176,7 +177,8 @@ describe('webhook', () => {
       expect(second).to.be.above(first ?? 0)
     })
 
-    for (const status of [300, 301, 302, 307, 308, 400, 401, 403, 404, 405, 409, 413, 429, 500, 502, 503]) {
+    const failing = [300, 301, 302, 307, 308, 400, 401, 403, 404, 405, 409, 413, 429, 500, 502, 503]
+    for (const status of everyNth(4, failing)) {
       it(`gets a retry after a ${status}, at its own URL, without following redirects`, async () => {
         await start()
         target.status = status
@@ -188,7 +190,7 @@ describe('webhook', () => {
       })
     }
 
-    for (const status of [200, 201, 202, 204, 206, 299]) {
+    for (const status of everyNth(3, [200, 201, 202, 204, 206, 299])) {
       it(`gets no retry after a ${status}`, async () => {
         await start()
         target.status = status

@@ -9,7 +9,7 @@ import { inTime } from '../../support/promised.ts'
 import { rejection } from '../../support/rejection.ts'
 import { type RedisServer, type RedisServerOptions, startRedis } from '../../support/servers/redis-server.ts'
 import { recordLog } from '../../support/service.ts'
-import { itLong } from '../../support/sized.ts'
+import { everyNth, itLong } from '../../support/sized.ts'
 import { failOnUnhandledRejection } from '../../support/unhandled.ts'
 
 describe('the address of Redis', () => {
@@ -320,7 +320,7 @@ describe('warnings about Redis', () => {
     expect(await warningsOf({ options: [...noeviction, '--save', '3600 1'] })).to.deep.equal([])
   })
 
-  for (const policy of ['allkeys-lru', 'volatile-ttl']) {
+  for (const policy of everyNth(2, ['allkeys-lru', 'volatile-ttl'])) {
     it(`name an eviction policy that loses keys: ${policy}`, async () => {
       const [warning, ...more] = await warningsOf({
         appendOnly: true,

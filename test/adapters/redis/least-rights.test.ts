@@ -9,6 +9,7 @@ import { inRedis, redisEnv } from '../../support/servers/on-redis.ts'
 import { startRedisCluster } from '../../support/servers/redis-cluster.ts'
 import { startRedis } from '../../support/servers/redis-server.ts'
 import { PROJECT, type Service, startService } from '../../support/service.ts'
+import { everyNth } from '../../support/sized.ts'
 import { listAll } from '../../support/stored/files.ts'
 
 const COMMANDS = ['&__redis__:invalidate', '+@read', '+@write', '+@scripting', '+@pubsub', '+@connection']
@@ -40,11 +41,12 @@ async function clustered(rights: readonly string[]) {
   return cluster
 }
 
-for (const [what, open, rights] of [
-  ['with INFO', single, [...RIGHTS, '+info']],
+const users = [
   ['without INFO', single, [...RIGHTS, '-info']],
+  ['with INFO', single, [...RIGHTS, '+info']],
   ['in a cluster', clustered, CLUSTER_RIGHTS],
-] as const) {
+] as const
+for (const [what, open, rights] of everyNth(2, users)) {
   describe(`a user of Redis with the least rights, ${what}`, () => {
     let redis: Awaited<ReturnType<typeof open>>
     let service: Service

@@ -6,7 +6,7 @@ import { eventually } from '../../support/eventually.ts'
 import { rejection } from '../../support/rejection.ts'
 import { freePort } from '../../support/servers/free-port.ts'
 import { startWatchedRedis, type WatchedRedis } from '../../support/servers/sentinels.ts'
-import { itLong } from '../../support/sized.ts'
+import { itLong, sized } from '../../support/sized.ts'
 import { failOnUnhandledRejection } from '../../support/unhandled.ts'
 
 describe('a connection to a Redis that Sentinels watch', function () {
@@ -15,12 +15,15 @@ describe('a connection to a Redis that Sentinels watch', function () {
   let watched: WatchedRedis
   let redis: RedisConnection
   const others: Server[] = []
-  beforeEach(async () => {
+  // In `npm test`, the last test is the only one after which the primary is another one.
+  const begin = sized(before, beforeEach)
+  const end = sized(after, afterEach)
+  begin(async () => {
     watched = await startWatchedRedis()
     redis = connectRedis({ url: watched.url })
     await redis.ready()
   })
-  afterEach(async () => {
+  end(async () => {
     await redis?.close()
     await watched?.remove()
     for (const server of others.splice(0)) server.close()
@@ -31,6 +34,38 @@ describe('a connection to a Redis that Sentinels watch', function () {
   /** The port of the server at the other end. */
   const portOf = (of: RedisConnection) =>
     of.send(async (client) => Number(((await client.config('GET', 'port')) as string[])[1]))
+
+  it('is not led astray by what is no Sentinel, or does not know the name', async () => {
+    const [, sentinels = '', name = ''] = /\/\/(.*)\/(.*)$/.exec(watched.url) ?? []
+    const answers = ['+OK\r\n', '*2\r\n$0\r\n\r\n$4\r\n6379\r\n', '*2\r\n$9\r\n127.0.0.1\r\n$1\r\n0\r\n']
+    const ports = await Promise.all(
+      answers.map(async (answer) => {
+        const port = await freePort()
+        const server = createServer((socket) => {
+          socket.on('error', () => {})
+          socket.on('data', (data) => socket.write(String(data).includes('GET-MASTER') ? answer : '+OK\r\n'))
+        })
+        others.push(server)
+        await new Promise<void>((done) => server.listen(port, '127.0.0.1', done))
+        return `127.0.0.1:${port}`
+      }),
+    )
+    const other = connectRedis({ url: `redis+sentinel://${[...ports, sentinels].join(',')}/${name}` })
+    try {
+      await eventually(() => written('right', other))
+      expect(await portOf(other)).to.equal((await watched.primary()).port)
+    } finally {
+      await other.close()
+    }
+    const unknown = connectRedis({ url: `redis+sentinel://${sentinels}/another` })
+    try {
+      expect(String(((await rejection(unknown.ready())) as Error).cause)).to.include(
+        'does not know this name',
+      )
+    } finally {
+      await unknown.close()
+    }
+  })
 
   it('is to the primary, and to the replica that takes its place when it dies', async () => {
     const first = await watched.primary()
@@ -97,38 +132,6 @@ describe('a connection to a Redis that Sentinels watch', function () {
       await eventually(() => written('late', other))
     } finally {
       await other.close()
-    }
-  })
-
-  it('is not led astray by what is no Sentinel, or does not know the name', async () => {
-    const [, sentinels = '', name = ''] = /\/\/(.*)\/(.*)$/.exec(watched.url) ?? []
-    const answers = ['+OK\r\n', '*2\r\n$0\r\n\r\n$4\r\n6379\r\n', '*2\r\n$9\r\n127.0.0.1\r\n$1\r\n0\r\n']
-    const ports = await Promise.all(
-      answers.map(async (answer) => {
-        const port = await freePort()
-        const server = createServer((socket) => {
-          socket.on('error', () => {})
-          socket.on('data', (data) => socket.write(String(data).includes('GET-MASTER') ? answer : '+OK\r\n'))
-        })
-        others.push(server)
-        await new Promise<void>((done) => server.listen(port, '127.0.0.1', done))
-        return `127.0.0.1:${port}`
-      }),
-    )
-    const other = connectRedis({ url: `redis+sentinel://${[...ports, sentinels].join(',')}/${name}` })
-    try {
-      await eventually(() => written('right', other))
-      expect(await portOf(other)).to.equal((await watched.primary()).port)
-    } finally {
-      await other.close()
-    }
-    const unknown = connectRedis({ url: `redis+sentinel://${sentinels}/another` })
-    try {
-      expect(String(((await rejection(unknown.ready())) as Error).cause)).to.include(
-        'does not know this name',
-      )
-    } finally {
-      await unknown.close()
     }
   })
 })

@@ -14,6 +14,7 @@ import type {
 } from '../../../src/core/ports/file-index.ts'
 import type { PageRequest } from '../../../src/core/ports/index/page-request.ts'
 import type { DerivativeStart, RemovalCause } from '../../../src/core/ports/index/steps.ts'
+import { sized } from '../../support/sized.ts'
 import type { Random } from '../random.ts'
 import { compareSearch } from './file-search.ts'
 import { compareFolders } from './folder-counts.ts'
@@ -271,6 +272,7 @@ export async function compareWithModel({
   const history: string[] = []
   const visited = new Set<string>()
   let now = 1_800_000_000_000
+  let comparisons = 0
 
   for (let number = 0; number < count; number += 1) {
     now += random.below(2)
@@ -388,23 +390,26 @@ export async function compareWithModel({
 
     const compareLists = async (opened: FileIndex, clientId: string) => {
       const totals = { stored: { files: 0, bytes: 0 }, trashed: { files: 0, bytes: 0 } }
-      for (const state of ['stored', 'trashed'] as const)
-        for (const by of ['key', 'storedAt', 'sha256', 'name', 'size'] as const) {
+      for (const state of ['stored', 'trashed'] as const) {
+        const all = model.listed(clientId, { state, by: 'key' })
+        totals[state] = { files: all.length, bytes: all.reduce((sum, one) => sum + one.record.size, 0) }
+        for (const [i, by] of (['key', 'storedAt', 'sha256', 'name', 'size'] as const).entries()) {
+          // In `npm test`, every second order, and the others the next time.
+          const isCompared = sized((comparisons + i) % 2 === 0, true)
           let up: unknown[] = []
           for (const direction of ['up', 'down'] as const) {
-            const expected = model.listed(clientId, { state, by, direction })
+            // Also of an order that is not compared, so that a seed always has the same steps.
             const limit = by === 'name' || by === 'size' ? 2 : 1 + random.below(3)
+            if (!isCompared) continue
+            const expected = model.listed(clientId, { state, by, direction })
             const found = await listed(opened, clientId, { state, by, direction, limit })
             const what = `${story()}${state} by ${by} ${direction}`
             expect(equalByKey(found, by), what).to.deep.equal(equalByKey(expected, by))
             if (direction === 'up') up = found
             else expect(found, what).to.deep.equal(up.reverse())
-            totals[state] = {
-              files: expected.length,
-              bytes: expected.reduce((sum, one) => sum + one.record.size, 0),
-            }
           }
         }
+      }
       expect(await opened.totals(clientId), story()).to.deep.equal(totals)
       await compareFolders(opened, clientId, (state) => model.listed(clientId, { state, by: 'key' }))
       expect(await opened.recount(clientId, { repair: false }), story()).to.deep.equal([])
@@ -459,6 +464,7 @@ export async function compareWithModel({
       }
     }
     if (random.below(20) === 0) {
+      comparisons += 1
       await index.tidy({ most: 100 })
       await compareUses(open(), ref)
       expect(await overdueOf(open(), now, clients), story()).to.deep.equal(model.overdue(now))
@@ -504,8 +510,8 @@ export async function listed(index: FileIndex, clientId: string, request: PageRe
     const page = await index.page(clientId, { ...request, ...(after === undefined ? {} : { after }) })
     expect(page.files.length).to.be.at.most(request.limit)
     files.push(...page.files.map(({ position: _, ...file }) => file))
-    // Each is where it says: what is behind it begins with the next one.
-    if (page.files[1]) {
+    // Each is where it says: what is behind it begins with the next one. In `npm test`, this looks at the first page.
+    if (page.files[1] && sized(after === undefined, true)) {
       const behind = await index.page(clientId, {
         ...request,
         after: String(page.files[0]?.position),

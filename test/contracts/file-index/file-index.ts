@@ -46,11 +46,16 @@ export interface OpenedIndex {
   close(): Promise<void>
 }
 
-/** What every {@link FileIndex} has to do, seen through the port alone. @param options.steps random ones. 0: another test makes them */
+/**
+ * What every {@link FileIndex} has to do, seen through the port alone.
+ *
+ * @param options.steps random ones. 0: another test makes them
+ * @param options.hasStates whether each step is tried in each state of an original
+ */
 export function fileIndexContract(
   name: string,
   open: () => Promise<OpenedIndex>,
-  { steps = sized(1500, 10_000), seed = 20_260_101 } = {},
+  { steps = sized(1500, 10_000), seed = 20_260_101, hasStates = true } = {},
 ): void {
   describe(`${name}: the contract of FileIndex`, () => {
     let opened: OpenedIndex
@@ -78,7 +83,8 @@ export function fileIndexContract(
     fileSearchContract(() => opened)
 
     describe('the state machine', () => {
-      for (const [state, answers] of Object.entries(TRANSITIONS) as Array<[State, Record<Step, string>]>) {
+      const all = Object.entries(TRANSITIONS) as Array<[State, Record<Step, string>]>
+      for (const [state, answers] of hasStates ? all : []) {
         describe(`an original that is ${state}`, () => {
           for (const [step, expected] of Object.entries(answers) as Array<[Step, string]>) {
             it(`${step}: ${expected}`, async () => {
@@ -634,11 +640,10 @@ export function fileIndexContract(
           ])
       })
 
-      // An index reads pages of 1000 entries.
-      const files = sized(1100, 2500)
-
-      it(`returns ${files} originals and their derivatives during concurrent changes`, async () => {
+      it('returns all originals and their derivatives during concurrent changes', async () => {
         const { clientId } = ref
+        // An index reads pages of 1000 entries. Of several partitions, each has too few for that in `npm test`.
+        const files = sized(opened.isMerged ? 150 : 1100, 2500)
         const staying = Array.from({ length: files }, () => newRef(clientId))
         const store = async (each: FileRef) => {
           await adopted(index, each)
@@ -982,7 +987,7 @@ export function fileIndexContract(
 
       it('leave no entry of 25 derivatives that finish during 25 deletes', async () => {
         const random = seededRandom(seed)
-        for (const round of range(10)) {
+        for (const round of range(sized(4, 10))) {
           const each = newRef()
           await adopted(index, each)
           await Promise.all(

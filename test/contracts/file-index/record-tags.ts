@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import type { FileRef } from '../../../src/core/files/file-ref.ts'
 import { derivativeKey, type ObjectKey, storedKey } from '../../../src/core/files/object-key.ts'
 import type { FileIndex, IndexedFile } from '../../../src/core/ports/file-index.ts'
+import { everyNth } from '../../support/sized.ts'
 import { AHEAD, derived, NOW, newRef, record } from './file-index-states.ts'
 
 /** What every {@link FileIndex} has to know of the objects from which it has its records. */
@@ -152,7 +153,7 @@ export function recordTagsContract(opened: () => { index: FileIndex; elsewhere: 
       }
       expect(await read('')).to.deep.equal(expected)
       expect(await read('', undefined, 100)).to.deep.equal(expected)
-      for (const [i, { ref: from }] of expected.entries()) {
+      for (const [i, { ref: from }] of everyNth(2, [...expected.entries()])) {
         expect(await read(from.key)).to.deep.equal(expected.slice(i + 1))
         expect(await read('', from.key)).to.deep.equal(expected.slice(0, i + 1))
         // The bounds need not be keys of originals.

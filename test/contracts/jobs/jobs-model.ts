@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import type { Job, Jobs } from '../../../src/core/ports/jobs.ts'
 import { notTransformable } from '../../../src/core/transform-problems.ts'
 import { eventually } from '../../support/eventually.ts'
+import { sized } from '../../support/sized.ts'
 import { seededRandom } from '../random.ts'
 
 const IDS = ['a', 'b', 'c', 'd', 'e', 'f']
@@ -40,7 +41,7 @@ export async function jobsModel({ jobs, elsewhere, seed }: { jobs: Jobs; elsewhe
   for (const [i, kind] of KINDS.entries()) jobs.work(kind, handler, { ...work, concurrency: i + 1 })
   if (elsewhere !== jobs) elsewhere.work('make', handler, { ...work, concurrency: 2 })
 
-  for (let i = 0; i < 200; i += 1) {
+  for (let i = 0; i < sized(100, 200); i += 1) {
     const ref = { kind: random.oneOf(KINDS), id: random.oneOf(IDS) }
     const name = `${ref.kind} ${ref.id}`
     const before = await jobs.status(ref)

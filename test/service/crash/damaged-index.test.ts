@@ -61,7 +61,7 @@ describe('a damaged embedded index', () => {
         await writeFile(path, bytes)
       }),
   }
-  for (const [what, damage] of everyNth(2, Object.entries(damages)))
+  for (const [what, damage] of everyNth(4, Object.entries(damages)))
     it(`with ${what} was moved aside, and filled again from the bucket`, async () => {
       await damage()
       const running = await startService({ dataDir })

@@ -9,9 +9,11 @@ import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
 import { deleteFile, postFiles, uploadOne } from '../../support/requests/client.ts'
 import type { Service } from '../../support/service.ts'
+import { usuallyOnce } from '../../support/sized.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 
-onTwoOrEveryBackend('an index that is emptied in the middle', (start) => {
+onTwoOrEveryBackend('an index that is emptied in the middle', (start, _, itOnce) => {
+  const itUsuallyOnce = usuallyOnce(itOnce)
   let service: Service
   let png: Buffer
   /** In the place of the bucket, for one step. */
@@ -45,7 +47,7 @@ onTwoOrEveryBackend('an index that is emptied in the middle', (start) => {
     expect((await command(service, 'check')).findings).to.deep.equal([])
   }
 
-  it('of an upload: it fails, and leaves no object that could be indexed', async () => {
+  itUsuallyOnce('of an upload: it fails, and leaves no object that could be indexed', async () => {
     change = (bucket) => ({
       async put(key, bytes, options) {
         await bucket.put(key, bytes, options)
@@ -75,7 +77,7 @@ onTwoOrEveryBackend('an index that is emptied in the middle', (start) => {
     await expectNothing()
   })
 
-  it('of an upload that a sweep is deleting: no later object is left', async () => {
+  itUsuallyOnce('of an upload that a sweep is deleting: no later object is left', async () => {
     let ref: FileRef | undefined
     change = (bucket) => ({
       async put(key, bytes, options) {

@@ -8,12 +8,14 @@ import { command } from '../../support/command.ts'
 import { picture } from '../../support/media/images.ts'
 import { deleteFile, postFiles, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import type { Service } from '../../support/service.ts'
+import { usuallyOnce } from '../../support/sized.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 import { withClock } from '../../support/stored/clock.ts'
 
 const LATER_MS = 600_000
 
-onTwoOrEveryBackend('an upload whose last step the index has lost', (start) => {
+onTwoOrEveryBackend('an upload whose last step the index has lost', (start, _, itOnce) => {
+  const itUsuallyOnce = usuallyOnce(itOnce)
   let service: Service
   let png: Buffer
   const clock = { aheadMs: 0 }
@@ -71,7 +73,7 @@ onTwoOrEveryBackend('an upload whose last step the index has lost', (start) => {
     expect((await deleteFile(service, record.s3PathOriginal)).status).to.equal(200)
   })
 
-  it('is delivered and transformed at once', async () => {
+  itUsuallyOnce('is delivered and transformed at once', async () => {
     for (const query of ['', '?w=10']) {
       const record = await acknowledged()
       expect(await get(record, query)).to.equal(200)
@@ -80,7 +82,7 @@ onTwoOrEveryBackend('an upload whose last step the index has lost', (start) => {
     }
   })
 
-  it('can be deleted', async () => {
+  itUsuallyOnce('can be deleted', async () => {
     const { s3PathOriginal } = await acknowledged()
     expect((await deleteFile(service, s3PathOriginal)).status).to.equal(200)
     expect(await service.objects()).to.deep.equal([])
@@ -113,7 +115,7 @@ onTwoOrEveryBackend('an upload whose last step the index has lost', (start) => {
     expect((await deleteFile(service, key)).status).to.equal(200)
   })
 
-  it('that was finished by a sweep gets a 200: it was only slow', async () => {
+  itUsuallyOnce('that was finished by a sweep gets a 200: it was only slow', async () => {
     finishUpload = (index) => {
       finishUpload = () => index.finishUpload
       return async (clientId, records) => {
@@ -130,7 +132,7 @@ onTwoOrEveryBackend('an upload whose last step the index has lost', (start) => {
     }
   })
 
-  it('without a record yet is deleted, and its slow client gets an error', async () => {
+  itUsuallyOnce('without a record yet is deleted, and its slow client gets an error', async () => {
     change = (bucket) => ({
       async put(key, bytes, options) {
         if (key.startsWith('.sluice/meta/')) await sweepLater()

@@ -11,13 +11,16 @@ import { watchedEngine } from '../../support/media/engines.ts'
 import { picture } from '../../support/media/images.ts'
 import { deleteFile, rawPath, uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
+import { usuallyOnce } from '../../support/sized.ts'
 import { derivationsOn, deriveRequestFor } from '../../support/stored/derivations.ts'
 import { settled } from '../../support/stored/settled.ts'
 import { storedState } from '../../support/stored/state.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
-onTwoOrEveryBackend('races', (start, backend) => {
-  it('emits original.deleted once for two concurrent deletes', async () => {
+onTwoOrEveryBackend('races', (start, backend, itOnce) => {
+  const itUsuallyOnce = usuallyOnce(itOnce)
+
+  itUsuallyOnce('emits original.deleted once for two concurrent deletes', async () => {
     const folder = await temporaryFolder()
     const events = join(folder, 'events')
     const plugins = await pluginFolder({ 'recorder.js': recorder(events) })
@@ -45,7 +48,7 @@ onTwoOrEveryBackend('races', (start, backend) => {
     for (const path of [folder, plugins]) await rm(path, { recursive: true })
   })
 
-  it('does not index a lost derivative that another process is rendering again', async () => {
+  itUsuallyOnce('does not index a lost derivative that another process is rendering again', async () => {
     let looksTooEarly = false
     const wrapStorage = ({ index, buckets }: Storage): Storage => ({
       buckets,
@@ -99,28 +102,31 @@ onTwoOrEveryBackend('races', (start, backend) => {
     await rm(dataDir, { recursive: true })
   })
 
-  it('does not render a derivative again that another process has stored since the lookup', async () => {
-    const service = await start()
-    const record = await uploadOne(service, { name: 'a.png', bytes: await picture() })
-    const request = await deriveRequestFor(service, record)
-    let runs = 0
-    // Two processes' worth of derivations: each with flights of its own, on the same locks, index and bucket.
-    const locks = inProcessLocks()
-    const [one, two] = [1, 2].map(() =>
-      derivationsOn(service, {
-        locks,
-        async run(_plan, source) {
-          runs += 1
-          return source
-        },
-      }),
-    )
-    const answers = await Promise.all([one?.derive(request), two?.derive(request)])
-    await one?.idle()
-    answers.push(await two?.derive(request))
-    expect(answers.map((asset) => asset?.size)).to.deep.equal([record.size, record.size, record.size])
-    expect(runs).to.equal(1)
-  })
+  itUsuallyOnce(
+    'does not render a derivative again that another process has stored since the lookup',
+    async () => {
+      const service = await start()
+      const record = await uploadOne(service, { name: 'a.png', bytes: await picture() })
+      const request = await deriveRequestFor(service, record)
+      let runs = 0
+      // Two processes' worth of derivations: each with flights of its own, on the same locks, index and bucket.
+      const locks = inProcessLocks()
+      const [one, two] = [1, 2].map(() =>
+        derivationsOn(service, {
+          locks,
+          async run(_plan, source) {
+            runs += 1
+            return source
+          },
+        }),
+      )
+      const answers = await Promise.all([one?.derive(request), two?.derive(request)])
+      await one?.idle()
+      answers.push(await two?.derive(request))
+      expect(answers.map((asset) => asset?.size)).to.deep.equal([record.size, record.size, record.size])
+      expect(runs).to.equal(1)
+    },
+  )
 
   it('waits for a transformation whose only client has disconnected before it closes the index', async () => {
     const watched = watchedEngine()

@@ -42,13 +42,15 @@ describe('a derivative whose first caller has no CPU time left', () => {
   let service: Service
   let request: DeriveRequest
   let size: number
-  beforeEach(async () => {
+  before(async () => {
     service = await startService()
+  })
+  after(() => service.stop())
+  beforeEach(async () => {
     const record = await uploadOne(service, { name: 'a.png', bytes: await picture() })
     request = await deriveRequestFor(service, record)
     size = record.size
   })
-  afterEach(() => service.stop())
 
   const from = (host: number): DeriveRequest => ({
     ...request,

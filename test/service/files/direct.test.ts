@@ -116,7 +116,7 @@ describe('the list of the files in a folder itself', () => {
       .files)
       trashed.add(record.key)
     const random = seededRandom(7)
-    for (let i = 0; i < sized(30, 200); i += 1) {
+    for (let i = 0; i < sized(15, 200); i += 1) {
       const request = {
         state: random.oneOf(['stored', 'stored', 'trashed'] as const),
         by: random.oneOf(['storedAt', 'key', 'name', 'size'] as const),

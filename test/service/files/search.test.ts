@@ -96,7 +96,7 @@ for (const [name, open] of Object.entries(OPEN))
         '日',
         'z',
       ]
-      for (let i = 0; i < sized(50, 150); i += 1) {
+      for (let i = 0; i < sized(25, 150); i += 1) {
         const request: Partial<ListRequest> = {
           state: random.oneOf(['stored', 'stored', 'trashed'] as const),
           by: random.oneOf(['storedAt', 'key', 'name', 'size'] as const),

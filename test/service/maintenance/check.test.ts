@@ -98,7 +98,7 @@ onTwoBackends('check and reindex', (start, _, itOnce) => {
     expect(other.key).to.not.equal(key)
   })
 
-  it('report a derivative missing in the index, and index it', async () => {
+  itUsuallyOnce('report a derivative missing in the index, and index it', async () => {
     const { key, small } = await stored()
     const before = await reindexedListOf(storage.index)
     await storage.index.beginDerivative(ref(key), small, 1)
@@ -172,7 +172,7 @@ onTwoBackends('check and reindex', (start, _, itOnce) => {
     expect(await reindexedListOf(storage.index, 'first')).to.deep.equal({})
   })
 
-  it('ignore objects of other programs, and count them', async () => {
+  itUsuallyOnce('ignore objects of other programs, and count them', async () => {
     await stored()
     for (const key of ['photo.png', 'image/png/photo.png', '.sluice/other', '.sluice/meta/photo.json'])
       await put(storedKey(key), 'of somebody else')

@@ -7,6 +7,7 @@ import { eventually } from '../../support/eventually.ts'
 import { deleteFile, newClient, signed, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { type Answer, exchange, jsonOf } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
+import { sized } from '../../support/sized.ts'
 import { settled } from '../../support/stored/settled.ts'
 
 const AFTER = 3
@@ -16,7 +17,9 @@ onOneBackend('images that are delivered often', (start) => {
   /** Called when a job asks for idle time. The job waits for what it returns: the idle share of the CPU. */
   let idleCpu: () => Promise<number>
   let record: WireRecord
+  let bytes: Buffer
   before(async () => {
+    bytes = await photo()
     service = await start({
       env: { RECOMPRESS_AFTER: String(AFTER), METRICS_TOKEN: 'a-token-for-the-metrics' },
       idleCpu: () => idleCpu(),
@@ -24,7 +27,7 @@ onOneBackend('images that are delivered often', (start) => {
   })
   beforeEach(async () => {
     idleCpu = async () => 1
-    record = await uploadOne(service, { name: 'a.jpg', bytes: await photo() })
+    record = await uploadOne(service, { name: 'a.jpg', bytes })
   })
 
   const get = (query: string, headers = {}) => exchange(service, `${record.src}${query}`, { headers })
@@ -52,7 +55,7 @@ onOneBackend('images that are delivered often', (start) => {
   }
 
   it('become smaller files of the same look, each with an ETag of its own', async () => {
-    for (const query of ['?w=300&f=webp', '?w=300', '?w=300&f=png']) {
+    for (const query of sized(['?w=300&f=webp', '?w=300'], ['?w=300&f=webp', '?w=300', '?w=300&f=png'])) {
       const before = await deliverOften(query)
       const after = await replaced(query, before)
       expect(after.status).to.equal(200)
@@ -159,7 +162,7 @@ onOneBackend('images that are delivered often', (start) => {
 
   it('of clients with presets only are compressed, too', async () => {
     const client = await newClient(service)
-    record = await uploadOne(client, { name: 'a.jpg', bytes: await photo() })
+    record = await uploadOne(client, { name: 'a.jpg', bytes })
     await service.app.clients.setRules(client.id, { presetsOnly: true })
     const query = '?preset=thumbnail'
     const after = await replaced(query, await deliverOften(query))
@@ -169,7 +172,7 @@ onOneBackend('images that are delivered often', (start) => {
   it('by signed URLs are not compressed: each of these requests may be the last', async () => {
     const client = await newClient(service)
     const { urlKey } = await service.app.clients.addUrlKey(client.id)
-    const other = await uploadOne(client, { name: 'a.jpg', bytes: await photo() })
+    const other = await uploadOne(client, { name: 'a.jpg', bytes })
     const target = signed(`${new URL(other.src).pathname}?w=260&f=webp`, urlKey)
     const getSigned = () => exchange(service, target)
     const before = await getSigned()

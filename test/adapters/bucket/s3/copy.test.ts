@@ -18,6 +18,7 @@ bucketCopyContract('s3', async () => {
 
 // The smallest part that S3 accepts.
 const PART = 5 * MIB
+const TWO_PARTS = PART + 3
 const COPY = 'b/video/mp4/7uLqEUXG4WpoGGa38h2U9Z.mp4'
 
 describe('s3: a copy in parts', () => {
@@ -64,7 +65,7 @@ describe('s3: a copy in parts', () => {
   })
 
   it('leaves nothing when a part fails', async () => {
-    await put(s3.bucket, VIDEO, bytesOf(2 * PART).source, { mediaType: 'video/mp4' })
+    await put(s3.bucket, VIDEO, bytesOf(TWO_PARTS).source, { mediaType: 'video/mp4' })
     s3.proxy.decide(({ query }) =>
       query.get('partNumber') === '2' ? { kind: 'answer', status: 403 } : undefined,
     )
@@ -75,7 +76,7 @@ describe('s3: a copy in parts', () => {
   })
 
   it('is not lost by an outage when it is long: a part that fails is tried again', async () => {
-    const { source, digest } = bytesOf(2 * PART)
+    const { source, digest } = bytesOf(TWO_PARTS)
     await put(s3.bucket, VIDEO, source, { mediaType: 'video/mp4' })
     let failures = 0
     s3.proxy.decide(({ query }) => {
@@ -84,7 +85,7 @@ describe('s3: a copy in parts', () => {
       failures += 1
       return { kind: 'answer', status: 500 }
     })
-    expect(await copy(PART, undefined, { longBytes: 2 * PART, retryMs: 1 })).to.equal(true)
+    expect(await copy(PART, undefined, { longBytes: TWO_PARTS, retryMs: 1 })).to.equal(true)
     const asset = await s3.bucket.find(COPY as typeof VIDEO)
     expect(asset && (await digestOf(await asset.open()))).to.equal(digest())
     failures = 0
@@ -92,7 +93,7 @@ describe('s3: a copy in parts', () => {
   })
 
   it('is complete when only the response to its last request was lost', async () => {
-    await put(s3.bucket, VIDEO, bytesOf(2 * PART).source, { mediaType: 'video/mp4' })
+    await put(s3.bucket, VIDEO, bytesOf(TWO_PARTS).source, { mediaType: 'video/mp4' })
     let isLost = false
     s3.proxy.decide(({ method, query }) => {
       if (method !== 'POST' || !query.has('uploadId')) return undefined
@@ -106,20 +107,20 @@ describe('s3: a copy in parts', () => {
   })
 
   it('is a failure, and no missing object, when another program aborts it', async () => {
-    await put(s3.bucket, VIDEO, bytesOf(2 * PART).source, { mediaType: 'video/mp4' })
+    await put(s3.bucket, VIDEO, bytesOf(TWO_PARTS).source, { mediaType: 'video/mp4' })
     const tries: string[] = []
     s3.proxy.decide(({ method, query }) => {
       if (method !== 'POST' || !query.has('uploadId')) return undefined
       tries.push(method)
       return noUpload
     })
-    const long = { longBytes: 2 * PART, retryMs: 1 }
+    const long = { longBytes: TWO_PARTS, retryMs: 1 }
     expect(await rejection(copy(PART, undefined, long))).to.have.property('status', 503)
     expect(tries).to.have.lengthOf(1)
   })
 
   it('leaves nothing when the signal aborts', async () => {
-    await put(s3.bucket, VIDEO, bytesOf(2 * PART).source, { mediaType: 'video/mp4' })
+    await put(s3.bucket, VIDEO, bytesOf(TWO_PARTS).source, { mediaType: 'video/mp4' })
     const controller = new AbortController()
     s3.proxy.decide(({ query }) => {
       if (query.has('partNumber')) controller.abort()

@@ -81,13 +81,16 @@ for (const [from, to] of [
 
     const sorted = () => refs.map(({ key }) => key).sort()
 
-    for (const by of everyNth(2, ['key', 'storedAt', 'name', 'size'] as const))
-      for (const direction of ['up', 'down'] as const)
-        it(`have each file once in the list by ${by} ${direction}`, async () => {
-          const found = await listed(index, 'one', { state: 'stored', by, direction, limit: 4 })
-          expect(found.map((file) => file.record.key).sort()).to.deep.equal(sorted())
-          expect(moved).to.be.above(FILES / 2)
-        })
+    const lists = (['key', 'storedAt', 'name', 'size'] as const).flatMap((by) =>
+      (['up', 'down'] as const).map((direction) => ({ by, direction })),
+    )
+    // By key up, and by name down.
+    for (const { by, direction } of everyNth(5, lists))
+      it(`have each file once in the list by ${by} ${direction}`, async () => {
+        const found = await listed(index, 'one', { state: 'stored', by, direction, limit: 4 })
+        expect(found.map((file) => file.record.key).sort()).to.deep.equal(sorted())
+        expect(moved).to.be.above(FILES / 2)
+      })
 
     it('have each file in the list of a folder, in a search, and among those of a request', async () => {
       expect(await index.directKeys('one', { state: 'stored', folder: 'a', limit: 99 })).to.deep.equal(

@@ -12,7 +12,7 @@ import { unavailable } from '../../../../src/core/problem.ts'
 import { AHEAD, adopted, NOW, newRef } from '../../../contracts/file-index/file-index-states.ts'
 import { seededRandom } from '../../../contracts/random.ts'
 import { rejection } from '../../../support/rejection.ts'
-import { everyNth } from '../../../support/sized.ts'
+import { everyNth, sized } from '../../../support/sized.ts'
 import { bringBack, contentOf, keysOf, moveOptions, movingIndexes, TIMES } from './moving.ts'
 
 describe('a process that knows an old division of a client', () => {
@@ -270,7 +270,7 @@ describe('a process that knows an old division of a client', () => {
   for (const to of everyNth(2, [64, 1] as const))
     it(`completes a move to ${to} though each command fails now and then`, async () => {
       const { process, keyspaces, divisions, move } = opened()
-      const refs = movingRefs(40)
+      const refs = movingRefs(sized(15, 40))
       await process().index.totals('one')
       if (to === 1) await move('one', 64)
       for (const ref of refs) await adopted(process().index, ref)

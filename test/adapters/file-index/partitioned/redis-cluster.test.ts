@@ -52,8 +52,8 @@ describe('the index in a Redis Cluster of three nodes', () => {
     fileIndexContract(
       `${perClient} partitions per client`,
       () => open(perClient),
-      // In `npm test`, moves.test.ts makes random steps on partitions.
-      { steps: sized(0, 700) },
+      // In `npm test`, moves.test.ts makes random steps on partitions, and the index in one Redis is tried with each step in each state.
+      { steps: sized(0, 700), hasStates: sized(false, true) },
     )
 
   it('removes the index of an older version, and of deleted files, in each partition', async () => {

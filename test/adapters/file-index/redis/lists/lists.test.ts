@@ -20,6 +20,7 @@ import { listed } from '../../../../contracts/file-index/file-index-model.ts'
 import { type Random, seededRandom } from '../../../../contracts/random.ts'
 import { rejection } from '../../../../support/rejection.ts'
 import { newKeyPrefix, sharedRedis, startRedis } from '../../../../support/servers/redis-server.ts'
+import { sized } from '../../../../support/sized.ts'
 
 const NOW = 1_800_000_000_000
 const LATER = NOW + 60_000
@@ -195,7 +196,7 @@ describe('redis: the lists of the index', () => {
 
   it('have the same members, ids and names in scripts and in this process', async () => {
     const random = seededRandom(9)
-    for (let i = 0; i < 200; i += 1) {
+    for (let i = 0; i < sized(80, 200); i += 1) {
       const record = randomRecord(random)
       const { key } = record
       const [short, long] = hashesOf(key)
