@@ -38,7 +38,7 @@ const SLOWEST_FIRST = [
   'process/outage/s3-outage.test.ts',
   'process/crash/crash.test.ts',
   'process/memory/memory.test.ts',
-  'http/admin/client-storage.test.ts',
+  'http/clients/client-storage.test.ts',
   'process/package.test.ts',
   'pipeline/media/audio.test.ts',
   'http/peers/hls.test.ts',

@@ -25,10 +25,10 @@ describe('npm test -- --changed', () => {
   })
 
   it('runs the tests of the routes beside a change where no folder has its name, and all of HTTP for what is before all endpoints', () => {
-    const ofClients = affected('src/http/clients/storage.ts')
-    expect(ofClients).to.include('test/http/admin/client-storage.test.ts')
-    expect(ofClients.length).to.be.below(60)
-    expect(affected('src/http/server.ts')).to.include.members(ofClients)
+    const ofSigning = affected('src/http/signing/urls.ts')
+    expect(ofSigning).to.include('test/http/caller/signed-urls.test.ts')
+    expect(ofSigning.length).to.be.below(60)
+    expect(affected('src/http/server.ts')).to.include.members(ofSigning)
   })
 
   it('runs the tests that name a changed text, and those of the house', () => {
