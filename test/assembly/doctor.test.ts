@@ -163,8 +163,8 @@ describe('the checks of sluice doctor', () => {
       return { ...(await redisEnv(7001)), REDIS_URL: server.url }
     }
 
-    it('report eviction, missing persistence and a memory that is nearly full', async () => {
-      const env = await redis('--maxmemory-policy', 'allkeys-lru')
+    it('report eviction, missing persistence, a memory that is nearly full, and partitions without a cluster', async () => {
+      const env = { ...(await redis('--maxmemory-policy', 'allkeys-lru')), INDEX_PARTITIONS: '64' }
       await inRedis(env.REDIS_URL, async (client) => {
         const used = Number(/^used_memory:(\d+)/m.exec(await client.info('memory'))?.[1])
         await client.config('SET', 'maxmemory', String(Math.round(used * 1.2)))
@@ -174,6 +174,7 @@ describe('the checks of sluice doctor', () => {
       expect(found)
         .to.include('Redis evicts entries of the index')
         .and.include('Redis stores nothing on disk')
+        .and.include('INDEX_PARTITIONS has no effect')
       expect(found).to.match(/\d MB of maxmemory \S+ MB in use/)
       expect(advice).to.include('Set maxmemory-policy to noeviction').and.include('Set appendonly to yes.')
     })

@@ -17,6 +17,12 @@ const SENTINEL: Finding = {
   advice: 'Set REDIS_URL to redis+sentinel://host:26379/name, with all Sentinels, separated by commas.',
 }
 
+const UNDIVIDED: Finding = {
+  state: 'warning',
+  found: 'INDEX_PARTITIONS has no effect: REDIS_URL is not that of a Redis Cluster',
+  advice: 'Remove INDEX_PARTITIONS, or set REDIS_URL to redis+cluster://host:6379, with several nodes, separated by commas.',
+}
+
 /** Checks version, settings, memory and latency of Redis; in a cluster, of each primary. */
 export async function checkRedis(config: Config, url: string): Promise<Finding[]> {
   const { connectKeyspaces } = await import('../../adapters/redis/keyspaces.ts')
@@ -29,7 +35,10 @@ export async function checkRedis(config: Config, url: string): Promise<Finding[]
     if (facts.get('redis_mode') === 'sentinel') return [SENTINEL]
     await Promise.all(keyspaces.all.map(({ redis, keyPrefix }) => tryRedis(redis, { keyPrefix })))
     const primary = parsed?.masterName && `the primary of ${parsed.masterName}`
-    if (!parsed?.isCluster) return await checkServer(keyspaces.all[0].redis, primary)
+    if (!parsed?.isCluster) {
+      const found = await checkServer(keyspaces.all[0].redis, primary)
+      return config.INDEX_PARTITIONS === '1' ? found : [...found, UNDIVIDED]
+    }
     const primaries = new Map(keyspaces.all.map(({ redis }) => [addressOf(redis), redis]))
     const findings: Finding[] = [{ state: 'ok', found: `${primaries.size} primaries share the keys` }]
     for (const [address, redis] of [...primaries].sort())
