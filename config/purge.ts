@@ -6,7 +6,7 @@ export const PURGE_VARIABLES = {
   CDN_PURGE: oneOf({
     words: ['off', 'cloudflare', 'fastly', 'cloudfront', 'bunny', 'url'],
     default: 'off',
-    help: 'CDN from which deleted, moved and private files are purged: see docs/how-to/cdn.md. url: any cache, by CDN_PURGE_URL.',
+    help: 'CDN from which deleted, moved and private files, and changed aliases, are purged: see docs/how-to/cdn.md. url: any cache, by CDN_PURGE_URL.',
   }),
   CDN_PURGE_ID: text({
     pattern: /^[\w-]{1,64}$/,

@@ -23,8 +23,8 @@ export function changedFiles(base) {
 
 /**
  * The tests that a change can affect: those that import a changed file, directly or not; those in the folder of its name
- * (`test/http/aliases` for `src/http/aliases/set.ts`), or that contain its routes; and for a text, or code that no test imports, those that name it. A text
- * affects those of the house, too.
+ * (`test/http/aliases` for `src/http/aliases/set.ts`); without such a folder, those of HTTP that contain its routes; and for a text, or code that no test
+ * imports, those that name it. A text affects those of the house, too.
  *
  * @param {readonly string[]} changed paths from the root of the project
  * @param {Map<string, string[]>} importsOf as {@link graphOf} returns it for the tests
@@ -33,7 +33,7 @@ export function affectedTests(changed, tests, importsOf) {
   const code = changed.filter((path) => CODE.test(path))
   const texts = changed.filter((path) => !CODE.test(path))
   const folders = code.flatMap(folderOfTests)
-  const routes = code.flatMap(routesBeside)
+  const routes = new Set(code.flatMap(routesInFolderOf))
   const names = [
     ...texts.map((path) => path.split('/').at(-1)),
     // The build has the same path, and another ending.
@@ -47,23 +47,25 @@ export function affectedTests(changed, tests, importsOf) {
   return tests.filter((test) => {
     if (folders.some((folder) => test.startsWith(folder))) return true
     if (texts.length > 0 && test.startsWith(HOUSE)) return true
-    if (test.startsWith(HTTP) && routes.some((route) => textOf(test).includes(route))) return true
+    if (test.startsWith(HTTP) && routes.size > 0 && containsOne(textOf(test), routes)) return true
     return imported(test, importsOf).some((path) => code.includes(path) || isNamedIn.get(path))
   })
 }
 
 /**
- * What the tests of an endpoint contain, for a module of `src/http` without a folder of tests of its name: the fixed beginnings of the routes in
- * its folder. What all tests contain, for a module in front of all endpoints.
+ * For a module of `src/http` without a folder of tests of its name: the fixed beginnings of the routes in its folder, which its tests contain. For one without
+ * routes, such as a guard in front of all endpoints: what all tests contain.
  */
-function routesBeside(path) {
+function routesInFolderOf(path) {
   const folder = dirname(path)
-  if (folder === 'src/http') return ['']
-  if (!folder.startsWith('src/http/') || existsSync(join(root, folder.replace(/^src/, 'test')))) return []
-  const names = existsSync(join(root, folder)) ? readdirSync(join(root, folder)) : []
+  if (!folder.startsWith('src/http') || folderOfTests(path).length > 0) return []
+  const names = folder !== 'src/http' && existsSync(join(root, folder)) ? readdirSync(join(root, folder)) : []
   const texts = names.filter((name) => CODE.test(name)).map((name) => textOf(`${folder}/${name}`))
-  return texts.flatMap((text) => [...text.matchAll(/route: '[A-Z]+ (\/[^:*']*)/g)].map(([, route]) => route))
+  const routes = texts.flatMap((text) => [...text.matchAll(/route: '[A-Z]+ (\/[^:*']*)/g)].map(([, route]) => route))
+  return routes.length > 0 ? routes : ['']
 }
+
+const containsOne = (text, parts) => [...parts].some((part) => text.includes(part))
 
 const textOf = (path) => readFileSync(join(root, path), 'utf8')
 

@@ -48,6 +48,7 @@ export default defineEventPlugin({
      */
     repeatMs: 10_000,
   },
+  concerns: (name, event) => name === TEST_EVENT || purgedBy(name, event).length > 0,
   targets: (_, options) => (cdnOf(read(options)) ? [read(options).cdn] : []),
   async check(options, { mayFetch }) {
     const { cdn, url, endpoint, allowAddresses } = read(options)
@@ -83,7 +84,6 @@ async function purge(name: EventName, event: Events[EventName], context: EventCo
   // The further events of a file with many derivatives name the same file.
   if (/-\d+$/.test(context.id)) return
   const purged = purgedBy(name, event)
-  if (purged.length === 0) return
   const batches = batchesOf(context)
   const since = context.occurredAt.getTime()
   await Promise.all(purged.map((one) => batches.add({ purged: one, context }, context.signal))).catch(

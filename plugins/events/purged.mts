@@ -43,7 +43,7 @@ function purgedFile({ key, src }: Events['original.deleted']): Purged[] {
   ]
 }
 
-/** Nothing for a new alias: caches store no errors. */
+/** Nothing for a new alias: caches store no errors, and a URL of another service may deliver another alias for two more minutes. */
 function purgedAlias({ clientId, name, src, formerKey }: Events['alias.changed']): Purged[] {
   const group = parseKey(formerKey ?? '')?.format.group
   const [, path] = /\/v1\/[^/]+(\/alias\/.+)$/.exec(new URL(src).pathname) ?? []

@@ -13,9 +13,9 @@ import type { Services } from './services.ts'
 
 /** Lists, changes and batches of stored files, and aliases of them. @param baseUrl without a trailing slash */
 export function openFileManagement(services: Services, { baseUrl }: { baseUrl: string }) {
-  const { backends, index, buckets, originals, records, removals, trash, scans, clients } = services
-  const { events, originalEvents } = services
-  const { admits } = clients
+  const { backends, index, buckets, originals, records, removals, trash, scans, events, originalEvents } =
+    services
+  const { admits } = services.clients
   const list = createList({ index, buckets })
   const aliasRecords = createAliasRecords({ buckets, locks: backends.locks })
   const redirects = createRedirects({ buckets, originals })
@@ -30,8 +30,11 @@ export function openFileManagement(services: Services, { baseUrl }: { baseUrl: s
     annotate: createAnnotate({ index, originals, records }),
     aliases: createAliases({
       records: aliasRecords,
+      originals,
+      redirects,
       describe: describeAlias,
-      ...{ originals, redirects, events, baseUrl },
+      events,
+      baseUrl,
     }),
     listAliases: createListAliases({ buckets, records: aliasRecords, describe: describeAlias }),
     redirects,

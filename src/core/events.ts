@@ -48,10 +48,11 @@ export interface CopyOrigin {
   movedFrom?: ObjectKey
 }
 
+/** A change of an alias. */
 interface AliasEvent {
   clientId: string
   name: string
-  /** Its delivery URL: that of its former file when it was deleted. */
+  /** Its delivery URL, for the type of its file, or of its former file when it was deleted. Never signed. */
   src: string
   /** The key of its file. Absent when the alias was deleted. */
   key?: ObjectKey
@@ -76,7 +77,7 @@ export interface Events {
   'original.scanned': OriginalEvent & { scan: EndedScan }
   'derivative.stored': FileEvent & { original: ObjectKey; mediaType: string; size: number }
   'derivative.failed': FileEvent & { original: ObjectKey; code: string; detail: string }
-  /** An alias was set to another file, or deleted. */
+  /** An alias was created, set to another file, or deleted. */
   'alias.changed': AliasEvent
   'archive.sent': { clientId: string; archiveName: string; entries: number; errors: number; bytes: number }
   /** `withdrawn`: folders whose files public URLs no longer deliver; an empty text means all files. Absent for other changes. */

@@ -1,7 +1,7 @@
 /**
- * Renews a lease three times within its length, so that two lost renewals do no harm. A renewal that fails is not repeated before the next one.
+ * Renews a lease after each third of its length, so that a lost renewal does no harm. A failed one is not repeated before the next.
  *
- * @returns ends the renewals
+ * @returns a function that ends the renewals
  */
 export function keepRenewed(leaseMs: number, renew: () => Promise<unknown>): () => void {
   const renewal = setInterval(() => void renew().catch(() => {}), leaseMs / 3)

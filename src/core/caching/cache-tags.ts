@@ -35,6 +35,16 @@ export function fileTag(original: { sourceName: string }): string {
   return `f-${original.sourceName.replace(/\..*$/, '')}`
 }
 
+/** The tags of a response by the name of an alias: its own, and those of all folders of the name, which may become private. */
+export function tagsOfAlias(clientId: string, name: string): string[] {
+  const digest = clientDigest(clientId)
+  const folders = name.split('/').slice(0, -1)
+  return [
+    aliasTag(clientId, name),
+    ...folders.map((_, i) => tagOfFolder(digest, folders.slice(0, i + 1).join('/'))),
+  ]
+}
+
 /** The tag of all responses by the name of an alias. A digest: names may differ only in case, which Cloudflare ignores. */
 export function aliasTag(clientId: string, name: string): string {
   return `a-${sha256(`cache tag of the alias ${name} of ${clientId}`).slice(0, 20)}`

@@ -24,6 +24,8 @@ export interface EventPlugin {
    * this function the handler is called once per event.
    */
   targets?(name: EventName, options: Readonly<Record<string, unknown>>): readonly string[]
+  /** Whether the plugin has to be called for this event. Without this function it is called for all. For a durable plugin: before the event is queued. */
+  concerns?<N extends EventName>(name: N, event: Events[N]): boolean
   /**
    * Checks at the start whether the targets can be notified. An error is logged as a warning, and the start
    * continues.

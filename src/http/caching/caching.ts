@@ -1,6 +1,6 @@
 import type { Response } from 'express'
 import { type CacheSettings, mergedCacheSettings } from '../../core/caching/cache-settings.ts'
-import { aliasTag, clientTag, tagsOf } from '../../core/caching/cache-tags.ts'
+import { clientTag, tagsOf, tagsOfAlias } from '../../core/caching/cache-tags.ts'
 import type { Client } from '../../core/clients/client.ts'
 import { type CdnHeader, type Lifetime, MAX_AGE_SECONDS } from './lifetime.ts'
 
@@ -56,8 +56,9 @@ export function createCaching({ settings, cdnHeader, tags: kinds }: CachingOptio
 
     setTags(res, { id }, key, alias) {
       if (kinds.length === 0) return
-      const ofAlias = alias === undefined ? [] : [aliasTag(id, alias)]
-      const tags = [...ofAlias, ...(key === undefined ? [clientTag(id)] : tagsOf(id, key))]
+      const ofAlias = alias === undefined ? [] : tagsOfAlias(id, alias)
+      const ofFile = key === undefined ? [clientTag(id)] : tagsOf(id, key)
+      const tags = [...new Set([...ofAlias, ...ofFile])]
       for (const kind of kinds) {
         const { header, separator } = TAG_HEADERS[kind]
         res.setHeader(header, tags.join(separator))

@@ -10,8 +10,8 @@ export type ProblemName = `${number} ${string}`
 export type Tag = 'Uploads' | 'Delivery' | 'Files' | 'Links' | 'Clients' | 'Members' | 'Webhooks' | 'Service'
 
 /**
- * The secret of a client that permits this action, or a member of the console whose role does. With `everywhere` not a secret of a folder, which
- * `operatorOrSecret` refuses, too: it also takes a session of the operator.
+ * The secret of a client that permits this action, or a member of the console whose role does. `everywhere` and `operatorOrSecret` refuse
+ * a secret of a folder. `operatorOrSecret` also accepts a session of the operator.
  */
 export type SecretAccess = { secret: Action; everywhere?: true } | { operatorOrSecret: Action }
 

@@ -37,6 +37,7 @@ const EVENT_PLUGIN = z.strictObject({
   atOnce: MEMBER.atOnce,
   options: MEMBER.options,
   targets: MEMBER.optionalFunction,
+  concerns: MEMBER.optionalFunction,
   check: MEMBER.optionalFunction,
   on: z.looseObject({}, 'on to be an object of handlers').superRefine((handlers, { addIssue }) => {
     for (const [event, handler] of Object.entries(handlers)) {

@@ -42,10 +42,10 @@ export interface DescribedAlias {
 /** Stable names for originals. All methods throw Problem 503 when the bucket or the index is unavailable. */
 export interface Aliases {
   /**
-   * Sets an alias to an original, and creates the alias when it does not exist.
+   * Sets an alias to an original, and creates the alias when it does not exist. With `isSilent` it emits no event.
    * @throws Problem 404 for a file that does not exist, and the errors of `check`
    */
-  set(request: AliasChange & { path: PathCandidates }): Promise<DescribedAlias & { isNew: boolean }>
+  set(request: AliasChange & { path: PathCandidates; isSilent?: boolean }): Promise<DescribedAlias & { isNew: boolean }>
   /**
    * Sets an alias to the original of an earlier version, which becomes a new version.
    * @param request.version default: the previous version
@@ -89,7 +89,13 @@ export function createDescribeAlias({
   }
 }
 
-/** Emits `alias.changed` after each change. @param baseUrl of delivery URLs, without a trailing slash */
+/** What an alias is set to. */
+type Target = Pick<Alias, 'name'> &
+  Pick<AliasVersion, 'key'> & { client: Client; isSilent?: boolean | undefined }
+/** The present and the previous file of a changed alias. */
+type Keys = { key: ObjectKey; formerKey?: ObjectKey } | { key?: never; formerKey: ObjectKey }
+
+/** Emits `alias.changed` after each change, except for a damaged alias. @param baseUrl of delivery URLs, without a trailing slash */
 export function createAliases({
   records,
   originals,
@@ -107,38 +113,32 @@ export function createAliases({
   baseUrl: string
   now?: () => number
 }): Aliases {
-  /** @param keys of its present and its previous file */
-  function emit({ id, token }: Client, name: string, keys: { key?: ObjectKey; formerKey?: ObjectKey }) {
-    const key = keys.key ?? keys.formerKey
-    if (key === undefined) return
-    events.emit('alias.changed', {
-      clientId: id,
-      name,
-      src: aliasUrl(name, { baseUrl, token, key }),
-      ...keys,
-    })
+  function emit({ id, token }: Client, name: string, keys: Keys) {
+    const src = aliasUrl(name, { baseUrl, token, key: keys.key ?? keys.formerKey })
+    events.emit('alias.changed', { clientId: id, name, src, ...keys })
   }
 
   /** Writes the alias with another target, unless it has this target already. */
   async function put(
     record: LockedAlias,
     before: Alias | undefined,
-    { client, ...target }: { client: Client } & Pick<Alias, 'name'> & Pick<AliasVersion, 'key'>,
+    { client, isSilent, ...target }: Target,
   ): Promise<Alias> {
     const alias = withTarget(before, { ...target, at: now() })
     if (alias === before) return alias
     await record.put(alias)
-    emit(client, alias.name, { key: target.key, ...(before ? { formerKey: before.versions[0].key } : {}) })
+    const former = before ? { formerKey: before.versions[0].key } : {}
+    if (!isSilent) emit(client, alias.name, { key: target.key, ...former })
     return alias
   }
 
   return {
-    async set({ client, name, path, check, signal }) {
+    async set({ client, name, path, check, isSilent, signal }) {
       const { key } = (await originalOf(originals, { client, path })).name
       const work = async (record: LockedAlias) => {
         const before = await record.read()
         check(before)
-        return { alias: await put(record, before, { client, name, key }), isNew: before === undefined }
+        return { alias: await put(record, before, { client, name, key, isSilent }), isNew: before === undefined }
       }
       const { alias, isNew } = await records.change(client, name, work, { signal })
       return { ...(await describe(client, alias)), isNew }

@@ -180,6 +180,7 @@ export function createEventDelivery({
         for (const [name, targets] of loaded.targets) {
           for (const target of targets) {
             events.on(name, loaded.plugin.name, (event, signal, stamp) => {
+              if (loaded.plugin.concerns?.(name, event) === false) return
               const details = { name, event, target, signal, stamp }
               return loaded.plugin.durable ? enqueue(loaded, details) : call(loaded, details)
             })

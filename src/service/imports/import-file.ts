@@ -147,8 +147,11 @@ export function createFileImport({
       )
       const name = parseKey(key)
       if (!name) throw new Error(`not an original's key: ${key}`)
-      if (options.withAliases)
-        await aliases.set({ client, name: aliasOf(item, options), path: { full: name }, check() {}, signal })
+      if (options.withAliases) {
+        const { isSilent } = options
+        const alias = aliasOf(item, options)
+        await aliases.set({ client, name: alias, path: { full: name }, check() {}, isSilent, signal })
+      }
       return { name, size, isNew }
     },
 

@@ -29,7 +29,7 @@ import { type ArrivedFile, type CheckPixels, checkType, contentRulesOf } from '.
 import type { IncomingFile, Upload, UploadRequest } from './upload-request.ts'
 
 const LEASE_MS = 60_000
-// A response is promised within 5 s, and a failing bucket has taken most of them: `S3_TIMEOUT_MS`, by default 3.5 s. A rollback that takes
+// With the default `S3_TIMEOUT_MS`, a response is promised within 5 s, and a failing bucket has taken 3.5 s of them. A rollback that takes
 // longer than this continues after the response.
 const ABANDON_MS = 1000
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { aliasTag, clientTag, folderTag, tagsOf } from '../../../src/core/caching/cache-tags.ts'
+import { aliasTag, clientTag, folderTag, tagsOf, tagsOfAlias } from '../../../src/core/caching/cache-tags.ts'
 
 const ID = '7uLqaNcfyNPLQRQwzFpEzc'
 
@@ -40,6 +40,11 @@ describe('cache tags', () => {
     const tags = [aliasTag('first', 'a/b'), aliasTag('first', 'a/B'), aliasTag('x', 'a/b')]
     expect(new Set(tags).size).to.equal(3)
     for (const tag of tags) expect(tag).to.match(/^a-[0-9a-f]{20}$/)
+  })
+
+  it('of a response by the name of an alias include the folders of the name', () => {
+    const tags = [aliasTag('first', 'A/b/c.png'), folderTag('first', 'a'), folderTag('first', 'a/b')]
+    expect(tagsOfAlias('first', 'A/b/c.png')).to.deep.equal(tags)
   })
 
   it('of different folders differ, also when they are long', () => {

@@ -24,11 +24,12 @@ describe('npm test -- --changed', () => {
     expect(files.length).to.be.below(20)
   })
 
-  it('runs the tests of the routes beside a change where no folder has its name, and all of HTTP for what is before all endpoints', () => {
+  it('runs the tests of the routes in the folder of a change where no folder has its name, and all of HTTP for what all endpoints share', () => {
     const ofSigning = affected('src/http/signing/urls.ts')
     expect(ofSigning).to.include('test/http/caller/signed-urls.test.ts')
     expect(ofSigning.length).to.be.below(60)
-    expect(affected('src/http/server.ts')).to.include.members(ofSigning)
+    for (const path of ['src/http/server.ts', 'src/http/endpoint/access.ts'])
+      expect(affected(path), path).to.include.members(ofSigning)
   })
 
   it('runs the tests that name a changed text, and those of the house', () => {

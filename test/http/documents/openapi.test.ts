@@ -135,7 +135,7 @@ onOneBackend('the API document', (start, backend) => {
       /Secrets (.*) refused\./.exec(String(document.paths[path]?.[method]?.description))?.[1]
     expect(refused('/v1/tus', 'post')).to.equal('for reading only are')
     expect(refused('/v1/files/{path}', 'get')).to.equal('for uploads only are')
-    expect(refused('/v1/files/{path}', 'patch')).to.equal('for uploads or reading only are')
+    expect(refused('/v1/files/{path}', 'patch')).to.equal('for uploads only or for reading only are')
     expect(refused('/v1/usage', 'get')).to.equal('for uploads only, or of a folder, are')
   })
 

@@ -153,6 +153,15 @@ describe('event delivery', () => {
         expect(context.log).to.equal(log)
       })
 
+      it('calls the handler only for events that concern the plugin', async () => {
+        const { plugin, told } = listener('a', { durable, concerns: (_, event) => event.clientId !== 'other' })
+        deliver([plugin])
+        for (const clientId of ['other', 'x']) emit(clientId)
+        await eventually(() => expect(clientsOf(told)).to.include('x'))
+        await bus.idle()
+        expect(clientsOf(told)).to.deep.equal(['x'])
+      })
+
       it('calls the handler for each target, and not at all without targets', async () => {
         const { plugin, told } = listener('a', {
           durable,

@@ -10,6 +10,7 @@ import { schemaRef } from './schemas.ts'
 import type { SharedParts } from './shared.ts'
 
 const PROBLEM = 'application/problem+json'
+
 /** The path of an endpoint in the document. */
 export function documentedPath({ route, path }: DocumentedEndpoint): string {
   return path ?? templateOf(route)

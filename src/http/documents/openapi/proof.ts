@@ -34,9 +34,10 @@ const PROOFS: Readonly<Record<Extract<DocumentedAccess, string>, Proof>> = {
 const REFUSED: Readonly<Record<Action, string>> = {
   upload: 'for reading only',
   read: 'for uploads only',
-  manage: 'for uploads or reading only',
+  manage: 'for uploads only or for reading only',
 }
 
+/** What the document states about an access. */
 export function proofOf(access: DocumentedAccess): Proof {
   if (typeof access === 'string') return PROOFS[access]
   if ('operatorOrSecret' in access) {

@@ -2,6 +2,7 @@ import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
+import { pluginFolder, recorded, recorder } from '../../../support/drop-ins.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { picture } from '../../../support/media/images.ts'
 import { builtScript } from '../../../support/programs/built-script.ts'
@@ -148,16 +149,23 @@ describe('sluice import', () => {
   })
 
   itLong('emits no events with --no-events', async () => {
-    const service = await own.start()
+    const plugins = await pluginFolder({})
+    const told = join(plugins, 'told.jsonl')
+    await writeFile(join(plugins, 'recorder.js'), recorder(told))
+    const service = await own.start({ PLUGINS_DIR: plugins })
     const usage = async () =>
       (await own.json<Array<{ counts: { uploads: number } }>>('usage'))[0]?.counts.uploads
+    const names = async () => (await recorded(told)).map(({ name }) => name)
     await write('a.txt', 'text')
-    await report('--no-events')
+    await report('--no-events', '--aliases')
     expect(await usage()).to.equal(0)
+    expect(await names()).to.deep.equal([])
     await write('b.txt', 'text')
-    await report()
+    await report('--aliases')
     await eventually(async () => expect(await usage()).to.equal(1))
+    await eventually(async () => expect(await names()).to.have.members(['original.stored', 'alias.changed']))
     await own.end(service)
+    await rm(plugins, { recursive: true, force: true })
   })
 
   it('fetches the files of an export, within the limits of the fetcher', async () => {
