@@ -61,7 +61,9 @@ function routesInFolderOf(path) {
   if (!folder.startsWith('src/http') || folderOfTests(path).length > 0) return []
   const names = folder !== 'src/http' && existsSync(join(root, folder)) ? readdirSync(join(root, folder)) : []
   const texts = names.filter((name) => CODE.test(name)).map((name) => textOf(`${folder}/${name}`))
-  const routes = texts.flatMap((text) => [...text.matchAll(/route: '[A-Z]+ (\/[^:*']*)/g)].map(([, route]) => route))
+  const routes = texts.flatMap((text) =>
+    [...text.matchAll(/route: '[A-Z]+ (\/[^:*']*)/g)].map(([, route]) => route),
+  )
   return routes.length > 0 ? routes : ['']
 }
 

@@ -20,7 +20,8 @@ const SENTINEL: Finding = {
 const UNDIVIDED: Finding = {
   state: 'warning',
   found: 'INDEX_PARTITIONS has no effect: REDIS_URL is not that of a Redis Cluster',
-  advice: 'Remove INDEX_PARTITIONS, or set REDIS_URL to redis+cluster://host:6379, with several nodes, separated by commas.',
+  advice:
+    'Remove INDEX_PARTITIONS, or set REDIS_URL to redis+cluster://host:6379, with several nodes, separated by commas.',
 }
 
 /** Checks version, settings, memory and latency of Redis; in a cluster, of each primary. */

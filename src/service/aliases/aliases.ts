@@ -45,7 +45,9 @@ export interface Aliases {
    * Sets an alias to an original, and creates the alias when it does not exist. With `isSilent` it emits no event.
    * @throws Problem 404 for a file that does not exist, and the errors of `check`
    */
-  set(request: AliasChange & { path: PathCandidates; isSilent?: boolean }): Promise<DescribedAlias & { isNew: boolean }>
+  set(
+    request: AliasChange & { path: PathCandidates; isSilent?: boolean },
+  ): Promise<DescribedAlias & { isNew: boolean }>
   /**
    * Sets an alias to the original of an earlier version, which becomes a new version.
    * @param request.version default: the previous version
@@ -138,7 +140,10 @@ export function createAliases({
       const work = async (record: LockedAlias) => {
         const before = await record.read()
         check(before)
-        return { alias: await put(record, before, { client, name, key, isSilent }), isNew: before === undefined }
+        return {
+          alias: await put(record, before, { client, name, key, isSilent }),
+          isNew: before === undefined,
+        }
       }
       const { alias, isNew } = await records.change(client, name, work, { signal })
       return { ...(await describe(client, alias)), isNew }

@@ -166,21 +166,18 @@ describe('BullMQ: jobs of several processes', () => {
     )
   })
 
-  itLong(
-    'closes a process in the middle of a job, which another process runs at once, as its first attempt',
-    async () => {
-      const worker = await startWorker()
-      await enqueue('one')
-      await prints(worker, 'begin one 1')
-      work()
-      worker.child.kill('SIGTERM')
-      // Nothing holds the process any more: it ends by itself.
-      expect(await worker.ended).to.equal(0)
-      expect(worker.output()).to.include('aborted one\nclosed')
-      await until('done')
-      expect(begun.map(({ attempt }) => attempt)).to.deep.equal([1])
-    },
-  )
+  it('closes a process in the middle of a job, which another process runs at once, as its first attempt', async () => {
+    const worker = await startWorker()
+    await enqueue('one')
+    await prints(worker, 'begin one 1')
+    work()
+    worker.child.kill('SIGTERM')
+    // Nothing holds the process any more: it ends by itself.
+    expect(await worker.ended).to.equal(0)
+    expect(worker.output()).to.include('aborted one\nclosed')
+    await until('done')
+    expect(begun.map(({ attempt }) => attempt)).to.deep.equal([1])
+  })
 
   it('stops a worker that lost its connection for too long before its job runs elsewhere, and ignores its result', async () => {
     const worker = await startWorker()

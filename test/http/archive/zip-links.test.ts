@@ -11,14 +11,13 @@ import { downloader } from '../../support/peers/downloader.ts'
 import { deleteFile, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
-import { everyNth, usuallyOnce } from '../../support/sized.ts'
+import { everyNth } from '../../support/sized.ts'
 import { settled } from '../../support/stored/settled.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const run = promisify(execFile)
 
 onOneOrTwoBackends('links to archives', (start, _, itOnce) => {
-  const itUsuallyOnce = usuallyOnce(itOnce)
   let service: Service
   let photo: WireRecord
   let text: WireRecord
@@ -169,7 +168,7 @@ onOneOrTwoBackends('links to archives', (start, _, itOnce) => {
     expect([rest.status, since.status]).to.deep.equal([200, 200])
   })
 
-  itUsuallyOnce('render what is not stored yet, without a length; then they have one', async () => {
+  it('render what is not stored yet, without a length; then they have one', async () => {
     const path = await link([{ path: photo.sourceName, params: { w: 33 } }])
     const first = await exchange(service, path)
     expect([first.status, first.headers['content-length']]).to.deep.equal([200, undefined])

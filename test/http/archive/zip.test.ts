@@ -17,11 +17,9 @@ import {
 import { postZip, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
-import { usuallyOnce } from '../../support/sized.ts'
 import { emptied } from '../../support/storage.ts'
 
 onOneOrTwoBackends('POST /v1/zip', (start, backend, itOnce) => {
-  const itUsuallyOnce = usuallyOnce(itOnce)
   let service: Service
   let png: WireRecord
   let text: WireRecord
@@ -116,7 +114,7 @@ onOneOrTwoBackends('POST /v1/zip', (start, backend, itOnce) => {
     expect(manifestOf(list).map(({ name }) => name)).to.deep.equal(expected)
   })
 
-  itUsuallyOnce('accepts 100 files', async () => {
+  it('accepts 100 files', async () => {
     const list = await entries(
       ...Array.from({ length: 100 }, () => ({ path: text.sourceName, type: 'text' })),
     )
@@ -156,55 +154,52 @@ onOneOrTwoBackends('POST /v1/zip', (start, backend, itOnce) => {
     )
   })
 
-  itUsuallyOnce(
-    'continues without the files that cannot be delivered, and the manifest states why',
-    async () => {
-      const missing = 'This file does not exist.'
-      const derivative = `${png.s3PathOriginal}_w=77`
-      const list = await entries(
-        { path: 'missing.png' },
-        { path: png.sourceName, name: 'first.png' },
-        { path: broken.sourceName, params: { w: 10 }, name: 'broken.jpg' },
-        { path: png.sourceName, params: { widht: 1 } },
-        { path: png.sourceName, params: { w: 0 } },
-        { path: png.sourceName, type: 'video' },
-        { path: text.sourceName, type: 'audio' },
-        { path: derivative },
-        { path: broken.sourceName, name: 'last.jpg' },
-      )
-      expect(names(list)).to.deep.equal(['first.png', 'last.jpg', '_manifest.json'])
-      expect(list[0]?.bytes.equals(photo)).to.equal(true)
-      expect(manifestOf(list)).to.deep.equal([
-        { path: 'missing.png', name: 'missing.png', status: 'error', code: 404, reason: missing },
-        { path: png.sourceName, name: 'first.png', status: 'ok', size: photo.length },
-        {
-          path: broken.sourceName,
-          name: 'broken.jpg',
-          status: 'error',
-          code: 422,
-          reason: 'expected an image that can be decoded but this one cannot',
-        },
-        {
-          path: png.sourceName,
-          name: png.sourceName,
-          status: 'error',
-          code: 400,
-          reason: 'there is no parameter "widht" for image files; did you mean "width"?',
-        },
-        {
-          path: png.sourceName,
-          name: png.sourceName,
-          status: 'error',
-          code: 400,
-          reason: 'expected an integer from 1 to 5000 px or auto for w but received "0"',
-        },
-        { path: png.sourceName, name: png.sourceName, status: 'error', code: 404, reason: missing },
-        { path: text.sourceName, name: text.sourceName, status: 'error', code: 404, reason: missing },
-        { path: derivative, name: derivative, status: 'error', code: 404, reason: missing },
-        { path: broken.sourceName, name: 'last.jpg', status: 'ok', size: 200 },
-      ])
-    },
-  )
+  it('continues without the files that cannot be delivered, and the manifest states why', async () => {
+    const missing = 'This file does not exist.'
+    const derivative = `${png.s3PathOriginal}_w=77`
+    const list = await entries(
+      { path: 'missing.png' },
+      { path: png.sourceName, name: 'first.png' },
+      { path: broken.sourceName, params: { w: 10 }, name: 'broken.jpg' },
+      { path: png.sourceName, params: { widht: 1 } },
+      { path: png.sourceName, params: { w: 0 } },
+      { path: png.sourceName, type: 'video' },
+      { path: text.sourceName, type: 'audio' },
+      { path: derivative },
+      { path: broken.sourceName, name: 'last.jpg' },
+    )
+    expect(names(list)).to.deep.equal(['first.png', 'last.jpg', '_manifest.json'])
+    expect(list[0]?.bytes.equals(photo)).to.equal(true)
+    expect(manifestOf(list)).to.deep.equal([
+      { path: 'missing.png', name: 'missing.png', status: 'error', code: 404, reason: missing },
+      { path: png.sourceName, name: 'first.png', status: 'ok', size: photo.length },
+      {
+        path: broken.sourceName,
+        name: 'broken.jpg',
+        status: 'error',
+        code: 422,
+        reason: 'expected an image that can be decoded but this one cannot',
+      },
+      {
+        path: png.sourceName,
+        name: png.sourceName,
+        status: 'error',
+        code: 400,
+        reason: 'there is no parameter "widht" for image files; did you mean "width"?',
+      },
+      {
+        path: png.sourceName,
+        name: png.sourceName,
+        status: 'error',
+        code: 400,
+        reason: 'expected an integer from 1 to 5000 px or auto for w but received "0"',
+      },
+      { path: png.sourceName, name: png.sourceName, status: 'error', code: 404, reason: missing },
+      { path: text.sourceName, name: text.sourceName, status: 'error', code: 404, reason: missing },
+      { path: derivative, name: derivative, status: 'error', code: 404, reason: missing },
+      { path: broken.sourceName, name: 'last.jpg', status: 'ok', size: 200 },
+    ])
+  })
 
   itOnce('logs why a file is missing at level info', async () => {
     const earlier = service.log.lines.length
@@ -224,7 +219,7 @@ onOneOrTwoBackends('POST /v1/zip', (start, backend, itOnce) => {
     expect(manifestOf(list).map(({ code }) => code)).to.deep.equal([404, 404])
   })
 
-  itUsuallyOnce('compresses text and stores files that are already compressed', async () => {
+  it('compresses text and stores files that are already compressed', async () => {
     const list = await entries(
       { path: png.sourceName, name: 'a.png' },
       { path: text.sourceName, type: 'text', name: 'a.txt' },

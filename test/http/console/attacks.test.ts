@@ -61,14 +61,16 @@ onOneBackend('the session of the console', (start) => {
   })
 
   it('is new after each sign-in, and never one that the browser has sent', async () => {
-    const { cookie } = owner
-    await owner.signIn('owner@example.com')
-    expect(owner.cookie).to.not.equal(cookie)
-    owner.cookie = `${cookie}; ${owner.cookie}`
-    expect((await owner.send('GET', '/v1/session')).status).to.equal(401)
-    owner.cookie = 'sluice_session=ses_chosen.by-an-attacker'
-    await owner.signIn('owner@example.com')
-    expect(owner.cookie).to.match(/^sluice_session=ses_[\w-]{100,}\.[\w-]{43}$/)
+    const own = browser(shared)
+    await own.signIn('owner@example.com')
+    const { cookie } = own
+    await own.signIn('owner@example.com')
+    expect(own.cookie).to.not.equal(cookie)
+    own.cookie = `${cookie}; ${own.cookie}`
+    expect((await own.send('GET', '/v1/session')).status).to.equal(401)
+    own.cookie = 'sluice_session=ses_chosen.by-an-attacker'
+    await own.signIn('owner@example.com')
+    expect(own.cookie).to.match(/^sluice_session=ses_[\w-]{100,}\.[\w-]{43}$/)
   })
 
   it('is refused when its cookie was changed', async () => {

@@ -9,7 +9,7 @@ import { NO_LIMITS } from '../../support/no-limits.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
-import { sized, usuallyOnce } from '../../support/sized.ts'
+import { sized } from '../../support/sized.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const run = promisify(execFile)
@@ -24,8 +24,7 @@ with zipfile.ZipFile(sys.argv[1], 'w', zipfile.ZIP_DEFLATED) as out:
         out.writestr(f'many/{i}.txt', str(i))
 `
 
-onOneOrTwoBackends('information about a ZIP', (start, _, itOnce) => {
-  const itUsuallyOnce = usuallyOnce(itOnce)
+onOneOrTwoBackends('information about a ZIP', (start, _) => {
   let service: Service
   let folder: string
   before(async () => {
@@ -60,12 +59,12 @@ onOneOrTwoBackends('information about a ZIP', (start, _, itOnce) => {
     }
   })
 
-  itUsuallyOnce('marks encrypted entries', async () => {
+  it('marks encrypted entries', async () => {
     const { entries } = await infoOf(await packed('-psecret'))
     expect((entries as unknown[])[0]).to.include({ name: 'größe.txt', encrypted: true })
   })
 
-  itUsuallyOnce('has the first 1000 entries, with safe names', async () => {
+  it('has the first 1000 entries, with safe names', async () => {
     const file = join(folder, 'odd.zip')
     await run('python3', ['-c', ODD_NAMES, file])
     const { entryCount, entries } = await infoOf(await readFile(file))
@@ -75,7 +74,7 @@ onOneOrTwoBackends('information about a ZIP', (start, _, itOnce) => {
     expect(names.slice(0, 2)).to.deep.equal(['ä\ufffd[31mb.txt', 'many/0.txt'])
   })
 
-  itUsuallyOnce('lacks the entries when the archive is corrupt', async function () {
+  it('lacks the entries when the archive is corrupt', async function () {
     this.timeout(sized(60_000, 600_000))
     const bytes = await packed()
     for (const broken of [

@@ -7,13 +7,12 @@ import { ask } from '../../support/requests/ask.ts'
 import { type Caller, deleteFile, newClient, uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
-import { sized, usuallyOnce } from '../../support/sized.ts'
+import { sized } from '../../support/sized.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 import { filePath, listAll, listPart, type WireFile } from '../../support/stored/files.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 onOneOrTwoBackends('tags and metadata of files', (start, backend, itOnce) => {
-  const itUsuallyOnce = usuallyOnce(itOnce)
   let service: Service
   let client: Caller & { id: string }
   before(async () => {
@@ -55,7 +54,7 @@ onOneOrTwoBackends('tags and metadata of files', (start, backend, itOnce) => {
     expect(await listAll(client, 'tag=gr')).to.have.length(0)
   })
 
-  itUsuallyOnce('are changed by a merge patch, without other changes', async () => {
+  it('are changed by a merge patch, without other changes', async () => {
     const { s3PathOriginal: key, src } = await text()
     const before = await told(key)
     const first = await change(key, {
@@ -94,7 +93,7 @@ onOneOrTwoBackends('tags and metadata of files', (start, backend, itOnce) => {
     expect(Object.keys((await told(key)).metadata)).to.have.length(12)
   })
 
-  itUsuallyOnce('are changed with If-Match only in the version that was read', async () => {
+  it('are changed with If-Match only in the version that was read', async () => {
     const { s3PathOriginal: key } = await text()
     const seen = await ask(client, filePath(key))
     const etag = String(seen.headers.get('etag'))
@@ -108,7 +107,7 @@ onOneOrTwoBackends('tags and metadata of files', (start, backend, itOnce) => {
       expect((await change(key, {}, { headers: { 'If-Match': other } })).status, other).to.equal(200)
   })
 
-  itUsuallyOnce('leave nothing of a file that is deleted during the change', async () => {
+  it('leave nothing of a file that is deleted during the change', async () => {
     for (let round = 0; round < sized(3, 10); round += 1) {
       const { s3PathOriginal: key, sourceName } = await text()
       const [deleted, ...changes] = await Promise.all([
@@ -121,27 +120,24 @@ onOneOrTwoBackends('tags and metadata of files', (start, backend, itOnce) => {
     }
   })
 
-  itUsuallyOnce(
-    'have their record removed again when the file was deleted just before the write',
-    async () => {
-      let before: (() => Promise<unknown>) | undefined
-      const late = await start({
-        wrapStorage: wrapBuckets((bucket) => ({
-          async put(key, bytes, options) {
-            if (key.startsWith('.sluice/meta/')) await before?.()
-            return bucket.put(key, bytes, options)
-          },
-        })),
-      })
-      const { s3PathOriginal: key } = await uploadOne(late, { name: 'a.txt', bytes: 'a' })
-      before = () => deleteFile(late, key)
-      const answer = await ask(late, filePath(key), { method: 'PATCH', json: { tags: ['late'] } })
-      expect(answer.status).to.equal(404)
-      expect(await late.objects()).to.deep.equal([])
-    },
-  )
+  it('have their record removed again when the file was deleted just before the write', async () => {
+    let before: (() => Promise<unknown>) | undefined
+    const late = await start({
+      wrapStorage: wrapBuckets((bucket) => ({
+        async put(key, bytes, options) {
+          if (key.startsWith('.sluice/meta/')) await before?.()
+          return bucket.put(key, bytes, options)
+        },
+      })),
+    })
+    const { s3PathOriginal: key } = await uploadOne(late, { name: 'a.txt', bytes: 'a' })
+    before = () => deleteFile(late, key)
+    const answer = await ask(late, filePath(key), { method: 'PATCH', json: { tags: ['late'] } })
+    expect(answer.status).to.equal(404)
+    expect(await late.objects()).to.deep.equal([])
+  })
 
-  itUsuallyOnce('are restored from the bucket when the index was lost', async () => {
+  it('are restored from the bucket when the index was lost', async () => {
     const dataDir = await temporaryFolder()
     const first = await start({ dataDir })
     const { s3PathOriginal: key } = await uploadOne(first, { name: 'a.txt', bytes: 'a' })
@@ -181,12 +177,12 @@ onOneOrTwoBackends('tags and metadata of files', (start, backend, itOnce) => {
       expect((await command(service, 'check', { clientId: client.id })).findings).to.deep.equal([])
     })
 
-    itUsuallyOnce('are changed on the basis of the bucket', async () => {
+    it('are changed on the basis of the bucket', async () => {
       await change(key, { metadata: { b: '2' } })
       expect((await told(key)).metadata).to.deep.equal({ a: '1', b: '2' })
     })
 
-    itUsuallyOnce('refuse the outdated version once, and return the current one afterwards', async () => {
+    it('refuse the outdated version once, and return the current one afterwards', async () => {
       const seen = async () => String((await ask(client, filePath(key))).headers.get('etag'))
       const changed = async () =>
         (await change(key, { tags: ['new'] }, { headers: { 'If-Match': await seen() } })).status
@@ -196,7 +192,7 @@ onOneOrTwoBackends('tags and metadata of files', (start, backend, itOnce) => {
       expect(await told(key)).to.deep.include({ tags: ['new'], metadata: { a: '1' } })
     })
 
-    itUsuallyOnce('are those of the bucket after a reindex', async () => {
+    it('are those of the bucket after a reindex', async () => {
       const { answer, findings } = await command(service, 'reindex', { clientId: client.id })
       expect(answer).to.deep.include({ originals: { known: 1, added: 0, left: 0, removed: 0 } })
       expect(findings).to.deep.equal([])

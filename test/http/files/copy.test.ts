@@ -6,12 +6,10 @@ import { ask } from '../../support/requests/ask.ts'
 import { type Caller, deleteFile, newClient, uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
-import { usuallyOnce } from '../../support/sized.ts'
 import { filePath, listAll } from '../../support/stored/files.ts'
 import { copiedOrMoved, copyOrMove } from '../../support/stored/moves.ts'
 
 onOneOrTwoBackends('POST /v1/files/copy', (start, _, itOnce) => {
-  const itUsuallyOnce = usuallyOnce(itOnce)
   let service: Service
   let client: Caller & { id: string }
   let png: Buffer
@@ -48,7 +46,7 @@ onOneOrTwoBackends('POST /v1/files/copy', (start, _, itOnce) => {
     )
   })
 
-  itUsuallyOnce('retains the id with a path, and responds 409 for a path that is not free', async () => {
+  it('retains the id with a path, and responds 409 for a path that is not free', async () => {
     const { s3PathOriginal: from, sourceName } = await text('a', 'a')
     const short = await copiedOrMoved(client, 'copy', { from, to: `b/${sourceName}` })
     expect(short.s3PathOriginal).to.equal(`b/text/txt/${sourceName}`)
@@ -63,7 +61,7 @@ onOneOrTwoBackends('POST /v1/files/copy', (start, _, itOnce) => {
     expect(await keys()).to.deep.equal([from, full.s3PathOriginal].sort())
   })
 
-  itUsuallyOnce('stores one file when several copies with one path are requested at once', async () => {
+  it('stores one file when several copies with one path are requested at once', async () => {
     const { s3PathOriginal: from, sourceName } = await text()
     const files = Array.from({ length: 8 }, () => ({ from, to: `b/${sourceName}` }))
     const codes = (await copyOrMove(client, 'copy', files)).map(({ code, status }) => code ?? status)

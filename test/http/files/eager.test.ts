@@ -13,7 +13,7 @@ import { deleteFile, newClient, type WireRecord } from '../../support/requests/c
 import { type Answer, exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { MULTIPART, multipart, postForm, type RawPart } from '../../support/requests/multipart.ts'
 import type { Service } from '../../support/service.ts'
-import { itLong, longOnce, usuallyOnce } from '../../support/sized.ts'
+import { itLong, longOnce } from '../../support/sized.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 import { settled } from '../../support/stored/settled.ts'
 
@@ -28,7 +28,6 @@ type Transform = { key: string; src: string; state: string }
 type Eager = Omit<WireRecord, 'options'> & { options: { transforms?: Transform[] } }
 
 onOneOrTwoBackends('transforms of an upload', (start, backend, itOnce) => {
-  const itUsuallyOnce = usuallyOnce(itOnce)
   const itLongOnce = longOnce(itOnce)
   const watched = watchedEngine()
   let service: Service
@@ -175,20 +174,17 @@ onOneOrTwoBackends('transforms of an upload', (start, backend, itOnce) => {
     })
   }
 
-  itUsuallyOnce(
-    'are not retried when they cannot be rendered, and the ones after them continue',
-    async () => {
-      const png = await picture()
-      const parts = [asking(['w=81']), file('broken.png', corrupted(png)), file('whole.png', png)]
-      const [broken, whole] = recordsOf(await postForm(service, parts)) as [Eager, Eager]
-      await eventually(async () => expect(await derivatives(whole)).to.deep.equal(['w=81']))
-      expect(await derivatives(broken)).to.deep.equal([])
-      const { status } = await exchange(service, broken.options.transforms?.[0]?.src ?? '')
-      expect(status).to.equal(422)
-      const failed = service.log.lines.filter(({ message }) => message === 'job failed')
-      expect(failed).to.have.length(1)
-    },
-  )
+  it('are not retried when they cannot be rendered, and the ones after them continue', async () => {
+    const png = await picture()
+    const parts = [asking(['w=81']), file('broken.png', corrupted(png)), file('whole.png', png)]
+    const [broken, whole] = recordsOf(await postForm(service, parts)) as [Eager, Eager]
+    await eventually(async () => expect(await derivatives(whole)).to.deep.equal(['w=81']))
+    expect(await derivatives(broken)).to.deep.equal([])
+    const { status } = await exchange(service, broken.options.transforms?.[0]?.src ?? '')
+    expect(status).to.equal(422)
+    const failed = service.log.lines.filter(({ message }) => message === 'job failed')
+    expect(failed).to.have.length(1)
+  })
 
   itLong('are rendered again later when they could not be stored', async () => {
     failingPuts = 1
@@ -212,7 +208,7 @@ onOneOrTwoBackends('transforms of an upload', (start, backend, itOnce) => {
     )
   })
 
-  itUsuallyOnce('continue in the next process after a stop', async () => {
+  it('continue in the next process after a stop', async () => {
     const held = watchedEngine()
     held.hold()
     const first = await start({ engines: [held.engine] })
@@ -228,7 +224,7 @@ onOneOrTwoBackends('transforms of an upload', (start, backend, itOnce) => {
     )
   })
 
-  itUsuallyOnce('let requests go first, also later ones', async () => {
+  it('let requests go first, also later ones', async () => {
     const busy = watchedEngine()
     const puts: string[] = []
     const crowded = await start({

@@ -14,13 +14,12 @@ import {
 } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
-import { itLong, usuallyOnce } from '../../support/sized.ts'
+import { itLong } from '../../support/sized.ts'
 import { filePath, listAll, listPart } from '../../support/stored/files.ts'
 import { settled } from '../../support/stored/settled.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 onOneOrTwoBackends('GET /v1/files', (start, backend, itOnce) => {
-  const itUsuallyOnce = usuallyOnce(itOnce)
   let service: Service
   let client: Caller & { id: string }
   let png: Buffer
@@ -78,38 +77,35 @@ onOneOrTwoBackends('GET /v1/files', (start, backend, itOnce) => {
     expect((await listPart(client, '?limit=4')).cursor).to.be.a('string')
   })
 
-  itUsuallyOnce(
-    'sorts by name, without case, and by size, in both directions, before and after a new name',
-    async () => {
-      const sizes = { 'b.txt': 5, 'A.txt': 12, 'a b.txt': 100, 'Z.txt': 1, 'ä.txt': 6 }
-      const keys = new Map<string, string>()
-      for (const [name, size] of Object.entries(sizes))
-        keys.set(
-          name,
-          (await uploadOne(client, { name, bytes: 'x'.repeat(size) }, { path: 'f' })).s3PathOriginal,
-        )
-      const orders = {
-        name: ['a b.txt', 'A.txt', 'b.txt', 'Z.txt', 'ä.txt'],
-        size: ['Z.txt', 'b.txt', 'ä.txt', 'A.txt', 'a b.txt'],
-        created: Object.keys(sizes),
+  it('sorts by name, without case, and by size, in both directions, before and after a new name', async () => {
+    const sizes = { 'b.txt': 5, 'A.txt': 12, 'a b.txt': 100, 'Z.txt': 1, 'ä.txt': 6 }
+    const keys = new Map<string, string>()
+    for (const [name, size] of Object.entries(sizes))
+      keys.set(
+        name,
+        (await uploadOne(client, { name, bytes: 'x'.repeat(size) }, { path: 'f' })).s3PathOriginal,
+      )
+    const orders = {
+      name: ['a b.txt', 'A.txt', 'b.txt', 'Z.txt', 'ä.txt'],
+      size: ['Z.txt', 'b.txt', 'ä.txt', 'A.txt', 'a b.txt'],
+      created: Object.keys(sizes),
+    }
+    const names = async (query: string) =>
+      (await listAll(client, query)).map(({ originalName }) => originalName)
+    for (const [sort, expected] of Object.entries(orders))
+      for (const limit of [1, 2, 100]) {
+        expect(await names(`sort=${sort}&limit=${limit}`), sort).to.deep.equal(expected)
+        expect(await names(`sort=${sort}&order=asc&prefix=f`), sort).to.deep.equal(expected)
+        const reversed = [...expected].reverse()
+        expect(await names(`sort=-${sort}&limit=${limit}`), sort).to.deep.equal(reversed)
+        expect(await names(`sort=${sort}&order=desc`), sort).to.deep.equal(reversed)
       }
-      const names = async (query: string) =>
-        (await listAll(client, query)).map(({ originalName }) => originalName)
-      for (const [sort, expected] of Object.entries(orders))
-        for (const limit of [1, 2, 100]) {
-          expect(await names(`sort=${sort}&limit=${limit}`), sort).to.deep.equal(expected)
-          expect(await names(`sort=${sort}&order=asc&prefix=f`), sort).to.deep.equal(expected)
-          const reversed = [...expected].reverse()
-          expect(await names(`sort=-${sort}&limit=${limit}`), sort).to.deep.equal(reversed)
-          expect(await names(`sort=${sort}&order=desc`), sort).to.deep.equal(reversed)
-        }
-      const patch = { method: 'PATCH', json: { originalName: 'aa.txt' } }
-      expect((await ask(client, filePath(String(keys.get('Z.txt'))), patch)).status).to.equal(200)
-      expect(await names('sort=name')).to.deep.equal(['a b.txt', 'A.txt', 'aa.txt', 'b.txt', 'ä.txt'])
-    },
-  )
+    const patch = { method: 'PATCH', json: { originalName: 'aa.txt' } }
+    expect((await ask(client, filePath(String(keys.get('Z.txt'))), patch)).status).to.equal(200)
+    expect(await names('sort=name')).to.deep.equal(['a b.txt', 'A.txt', 'aa.txt', 'b.txt', 'ä.txt'])
+  })
 
-  itUsuallyOnce('counts all files of a folder, or all deleted ones, when count is set', async () => {
+  it('counts all files of a folder, or all deleted ones, when count is set', async () => {
     await service.app.clients.setRules(client.id, { keepDeletedSeconds: 3600 })
     const { s3PathOriginal } = await text('1.txt', 'a/b')
     for (const path of ['a', 'a/b', 'ab', undefined]) await text('2.txt', path)
@@ -151,7 +147,7 @@ onOneOrTwoBackends('GET /v1/files', (start, backend, itOnce) => {
     }
   })
 
-  itUsuallyOnce('filters by folder, type and name', async () => {
+  it('filters by folder, type and name', async () => {
     const [plain, inA, inAB, inAx, inImage] = [
       await uploadOne(client, { name: 'Holiday 1.PNG', bytes: png }),
       await text('holiday.txt', 'a'),
@@ -189,7 +185,7 @@ onOneOrTwoBackends('GET /v1/files', (start, backend, itOnce) => {
           ).to.deep.equal([...expected].sort())
   })
 
-  itUsuallyOnce('omits deleted and pending files, and those of other clients', async () => {
+  it('omits deleted and pending files, and those of other clients', async () => {
     const other = await newClient(service)
     await uploadOne(other, { name: 'theirs.txt', bytes: 'theirs' })
     const kept = await text('kept.txt')
@@ -280,7 +276,7 @@ onOneOrTwoBackends('GET /v1/files', (start, backend, itOnce) => {
   }
 
   describe('after the index was lost', () => {
-    itUsuallyOnce('is complete at the next start', async () => {
+    it('is complete at the next start', async () => {
       const dataDir = await temporaryFolder()
       const first = await start({ dataDir })
       const records: WireRecord[] = []

@@ -5,7 +5,6 @@ import { ask } from '../../support/requests/ask.ts'
 import { type Caller, deleteFile, newClient, uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
-import { usuallyOnce } from '../../support/sized.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 import { listAll } from '../../support/stored/files.ts'
 
@@ -15,7 +14,6 @@ interface Answer {
 }
 
 onOneOrTwoBackends('POST /v1/files/delete', (start, backend, itOnce) => {
-  const itUsuallyOnce = usuallyOnce(itOnce)
   let service: Service
   let client: Caller & { id: string }
   before(async () => {
@@ -57,7 +55,7 @@ onOneOrTwoBackends('POST /v1/files/delete', (start, backend, itOnce) => {
     expect(await objects()).to.have.length(2)
   })
 
-  itUsuallyOnce('deletes a folder with its subfolders, and none that only begins with its name', async () => {
+  it('deletes a folder with its subfolders, and none that only begins with its name', async () => {
     const inside = [await text('a'), await text('a/b'), await text('a/b/c')]
     const outside = [await text('ab'), await text('b/a'), await text(), await text('text')]
     const { body } = await remove({ prefix: 'a/' })
@@ -73,7 +71,7 @@ onOneOrTwoBackends('POST /v1/files/delete', (start, backend, itOnce) => {
     expect(await objects()).to.deep.equal([])
   })
 
-  itUsuallyOnce('deletes in parts of limit files', async () => {
+  it('deletes in parts of limit files', async () => {
     for (let i = 0; i < 5; i += 1) await text('a')
     const counts: Array<[number, boolean]> = []
     for (let more = true; more; ) {

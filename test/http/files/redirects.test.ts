@@ -8,11 +8,9 @@ import { picture } from '../../support/media/images.ts'
 import { type Caller, deleteFile, newClient, rawPath, uploadOne } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
-import { usuallyOnce } from '../../support/sized.ts'
 import { copiedOrMoved, copyOrMove } from '../../support/stored/moves.ts'
 
 onOneOrTwoBackends('redirects of moved files', (start, backend, itOnce) => {
-  const itUsuallyOnce = usuallyOnce(itOnce)
   let service: Service
   let client: Caller & { id: string }
   let png: Buffer
@@ -131,7 +129,7 @@ onOneOrTwoBackends('redirects of moved files', (start, backend, itOnce) => {
     for (const { src } of [source, second]) expect(await statusOf(src)).to.equal(404)
   })
 
-  itUsuallyOnce('end at their time, and a sweep deletes them', async () => {
+  it('end at their time, and a sweep deletes them', async () => {
     const [one, two] = [await upload(), await upload()]
     const { redirectUntil = '' } = await move(one.s3PathOriginal, 'b', '90m')
     expect(Date.parse(redirectUntil)).to.be.within(Date.now() + 80 * 60_000, Date.now() + 90 * 60_000)
@@ -189,20 +187,17 @@ onOneOrTwoBackends('redirects of moved files', (start, backend, itOnce) => {
     expect(await statusOf(sign(`${path}?exp=${exp - 1000}`))).to.equal(403)
   })
 
-  itUsuallyOnce(
-    'outlive a loss of the index, are no finding, and are deleted with their client',
-    async () => {
-      const source = await upload()
-      await move(source.s3PathOriginal, 'b', '1d')
-      expect((await command(service, 'check', { clientId: client.id })).findings).to.deep.equal([])
-      const { dataDir } = service
-      await service.stop({ keepData: true })
-      await backend.emptyIndex(dataDir)
-      service = await start({ dataDir })
-      const path = new URL(source.src).pathname
-      expect(await statusOf(path)).to.equal(308)
-      await command(service, 'client remove', { id: client.id, files: true })
-      expect((await service.objects()).filter((name) => name.includes(client.id))).to.deep.equal([])
-    },
-  )
+  it('outlive a loss of the index, are no finding, and are deleted with their client', async () => {
+    const source = await upload()
+    await move(source.s3PathOriginal, 'b', '1d')
+    expect((await command(service, 'check', { clientId: client.id })).findings).to.deep.equal([])
+    const { dataDir } = service
+    await service.stop({ keepData: true })
+    await backend.emptyIndex(dataDir)
+    service = await start({ dataDir })
+    const path = new URL(source.src).pathname
+    expect(await statusOf(path)).to.equal(308)
+    await command(service, 'client remove', { id: client.id, files: true })
+    expect((await service.objects()).filter((name) => name.includes(client.id))).to.deep.equal([])
+  })
 })

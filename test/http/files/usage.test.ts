@@ -11,7 +11,6 @@ import { ask } from '../../support/requests/ask.ts'
 import { type Caller, deleteFile, newClient, postZip, uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
-import { usuallyOnce } from '../../support/sized.ts'
 import { settled } from '../../support/stored/settled.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -28,7 +27,6 @@ interface WireUsage {
 }
 
 onOneOrTwoBackends('GET /v1/usage', (start, backend, itOnce) => {
-  const itUsuallyOnce = usuallyOnce(itOnce)
   let service: Service
   let client: Caller & { id: string }
   before(async () => {
@@ -156,7 +154,7 @@ onOneOrTwoBackends('GET /v1/usage', (start, backend, itOnce) => {
     })
   })
 
-  itUsuallyOnce('persists across processes, and recounts the storage when the index was lost', async () => {
+  it('persists across processes, and recounts the storage when the index was lost', async () => {
     const dataDir = await temporaryFolder()
     const first = await start({ dataDir })
     const { src } = await uploadOne(first, { name: 'a.txt', bytes: 'four' })

@@ -7,7 +7,7 @@ import { sampleOf } from '../../support/metrics.ts'
 import { deleteFile, newClient, rawPath, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { type Answer, exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
-import { itLong, usuallyOnce } from '../../support/sized.ts'
+import { itLong } from '../../support/sized.ts'
 import { setAlias } from '../../support/stored/aliases.ts'
 import { settled } from '../../support/stored/settled.ts'
 
@@ -22,8 +22,7 @@ function headersOf({ rawHeaders }: Answer): string[] {
   return lines
 }
 
-onOneOrTwoBackends('the hot path', (start, _backend, itOnce) => {
-  const itUsuallyOnce = usuallyOnce(itOnce)
+onOneOrTwoBackends('the hot path', (start) => {
   let service: Service
   let record: WireRecord
   let path: string
@@ -64,7 +63,7 @@ onOneOrTwoBackends('the hot path', (start, _backend, itOnce) => {
     })
   }
 
-  itUsuallyOnce('answers as the long path does', async () => {
+  it('answers as the long path does', async () => {
     const etag = `"${record.s3PathOriginal}_w=30"`
     const other = `"${record.s3PathOriginal}"`
     const now = new Date(Date.now() + 60_000).toUTCString()
@@ -135,7 +134,7 @@ onOneOrTwoBackends('the hot path', (start, _backend, itOnce) => {
     expect(await hits()).to.equal(before)
   })
 
-  itUsuallyOnce('leaves everything unusual to the long path', async () => {
+  it('leaves everything unusual to the long path', async () => {
     await warm(path)
     for (const [target, headers, status, method = 'GET'] of [
       [path, { Range: 'bytes=0-1,4-5' }, 206],
@@ -154,7 +153,7 @@ onOneOrTwoBackends('the hot path', (start, _backend, itOnce) => {
     }
   })
 
-  itUsuallyOnce('serves originals, raw objects, downloads, and formats by Accept', async () => {
+  it('serves originals, raw objects, downloads, and formats by Accept', async () => {
     await warm(path)
     await warm(rawPath(service, record.s3PathOriginal))
     await warm(`${path}?download=a.png`)
@@ -182,7 +181,7 @@ onOneOrTwoBackends('the hot path', (start, _backend, itOnce) => {
     expect((await get(target)).headers.etag).to.equal(`"${other.s3PathOriginal}"`)
   })
 
-  itUsuallyOnce('writes the same log line, metrics and usage', async () => {
+  it('writes the same log line, metrics and usage', async () => {
     const target = `${path}?w=30`
     await warm(target)
     const lineOf = async (headers: Record<string, string>) => {
@@ -220,7 +219,7 @@ onOneOrTwoBackends('the hot path', (start, _backend, itOnce) => {
     expect(sampleOf(after, 'sluice_derivative_lookups_total', { found: 'hit' })).to.equal(lookups + 1)
   })
 
-  itUsuallyOnce('ends with each change of the file or of its client', async () => {
+  it('ends with each change of the file or of its client', async () => {
     const target = `${path}?w=30`
     const secret = { Authorization: service.tokens.secretClientToken }
     await warm(target)
@@ -249,7 +248,7 @@ onOneOrTwoBackends('the hot path', (start, _backend, itOnce) => {
     expect((await get(path)).status).to.equal(404)
   })
 
-  itUsuallyOnce('ends with a change of the client: its rules, its removal', async () => {
+  it('ends with a change of the client: its rules, its removal', async () => {
     const client = await newClient(service)
     const own = await uploadOne(client, { name: 'a.png', bytes: await picture() })
     const target = new URL(own.src).pathname

@@ -12,12 +12,11 @@ import { type Answer, exchange, jsonOf } from '../../support/requests/exchange.t
 import type { Remote } from '../../support/requests/remote.ts'
 import { fetchingFrom, fetchPath, fileServer, keepPath } from '../../support/requests/remote-files.ts'
 import type { Service } from '../../support/service.ts'
-import { itLong, usuallyOnce } from '../../support/sized.ts'
+import { itLong } from '../../support/sized.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 onOneOrTwoBackends('a stored remote file', (start, backend, itOnce) => {
-  const itUsuallyOnce = usuallyOnce(itOnce)
   let service: Service
   let client: Caller & { id: string }
   let server: Remote
@@ -110,7 +109,7 @@ onOneOrTwoBackends('a stored remote file', (start, backend, itOnce) => {
     expect(jsonOf(bad)).to.include({ status: 400, code: 'bad_parameter' })
   })
 
-  itUsuallyOnce('is fetched and stored once for concurrent first requests', async () => {
+  it('is fetched and stored once for concurrent first requests', async () => {
     const url = fresh('/waits')
     const asked = Array.from({ length: 20 }, (_, i) => get(url, { query: i % 2 ? '' : '?w=20' }))
     await eventually(() => expect(waiting).to.have.length(1))
@@ -210,7 +209,7 @@ onOneOrTwoBackends('a stored remote file', (start, backend, itOnce) => {
     })
   }
 
-  itUsuallyOnce('passes a check, and is removed with its client', async () => {
+  it('passes a check, and is removed with its client', async () => {
     await get(fresh(), { query: '?w=20' })
     await eventually(async () => expect(await objects()).to.have.length(4))
     const { answer, findings } = await command(service, 'check', { clientId: client.id })

@@ -16,10 +16,8 @@ import {
   uploadedByTusJs,
 } from '../../support/requests/tus.ts'
 import type { Service } from '../../support/service.ts'
-import { usuallyOnce } from '../../support/sized.ts'
 
 onOneOrTwoBackends('resumable uploads of parts that are joined', (start, _, itOnce) => {
-  const itUsuallyOnce = usuallyOnce(itOnce)
   let service: Service
   let png: Buffer
   before(async () => {
@@ -49,32 +47,29 @@ onOneOrTwoBackends('resumable uploads of parts that are joined', (start, _, itOn
       },
     })
 
-  itUsuallyOnce(
-    'store one original of all bytes in the order of the request, and leave no part',
-    async () => {
-      const addresses = await parts()
-      const [first = ''] = addresses
-      const head = await tus(service, first, { method: 'HEAD' })
-      expect(head.headers).to.include({
-        'upload-concat': 'partial',
-        'upload-offset': '40',
-        'upload-length': '40',
-      })
-      expect(jsonOf(await tus(service, first))).to.include({ state: 'receiving', offset: 40 })
-      const joined = await join(addresses, { folder: 'a/b' })
-      expect(joined.status, String(joined.body)).to.equal(201)
-      const record = recordIn(joined)
-      expect(record).to.include({ originalName: 'whole.png', format: 'png', size: png.length })
-      expect(record.s3PathOriginal).to.match(/^a\/b\//)
-      expect((await exchange(service, record.src)).body.equals(png)).to.equal(true)
-      expect(await leftOfUploads()).to.deep.equal([])
-      expect((await tus(service, first, { method: 'HEAD' })).status).to.equal(404)
-      const address = String(joined.headers.location)
-      const final = await tus(service, address, { method: 'HEAD' })
-      expect(final.headers['upload-concat']).to.match(/^final;\S+\/v1\/tus\/\S+ \S+\/v1\/tus\/\S+$/)
-      expect(await offsetAt(service, address)).to.equal(png.length)
-    },
-  )
+  it('store one original of all bytes in the order of the request, and leave no part', async () => {
+    const addresses = await parts()
+    const [first = ''] = addresses
+    const head = await tus(service, first, { method: 'HEAD' })
+    expect(head.headers).to.include({
+      'upload-concat': 'partial',
+      'upload-offset': '40',
+      'upload-length': '40',
+    })
+    expect(jsonOf(await tus(service, first))).to.include({ state: 'receiving', offset: 40 })
+    const joined = await join(addresses, { folder: 'a/b' })
+    expect(joined.status, String(joined.body)).to.equal(201)
+    const record = recordIn(joined)
+    expect(record).to.include({ originalName: 'whole.png', format: 'png', size: png.length })
+    expect(record.s3PathOriginal).to.match(/^a\/b\//)
+    expect((await exchange(service, record.src)).body.equals(png)).to.equal(true)
+    expect(await leftOfUploads()).to.deep.equal([])
+    expect((await tus(service, first, { method: 'HEAD' })).status).to.equal(404)
+    const address = String(joined.headers.location)
+    const final = await tus(service, address, { method: 'HEAD' })
+    expect(final.headers['upload-concat']).to.match(/^final;\S+\/v1\/tus\/\S+ \S+\/v1\/tus\/\S+$/)
+    expect(await offsetAt(service, address)).to.equal(png.length)
+  })
 
   it('return the same upload for a repeated request, as after a lost response', async () => {
     const addresses = await parts()

@@ -20,10 +20,9 @@ import {
   tus,
 } from '../../support/requests/tus.ts'
 import type { Service } from '../../support/service.ts'
-import { longOnce, usuallyOnce } from '../../support/sized.ts'
+import { longOnce } from '../../support/sized.ts'
 
 onOneOrTwoBackends('resumable uploads', (start, _, itOnce) => {
-  const itUsuallyOnce = usuallyOnce(itOnce)
   const itLongOnce = longOnce(itOnce)
   let service: Service
   let png: Buffer
@@ -138,7 +137,7 @@ onOneOrTwoBackends('resumable uploads', (start, _, itOnce) => {
     expect((await exchange(service, recordIn(answer).src)).body.equals(png)).to.equal(true)
   })
 
-  itUsuallyOnce('keep the bytes of an aborted request', async () => {
+  it('keep the bytes of an aborted request', async () => {
     const address = await begin(service, png.length)
     let takenWithinMs = 25
     await eventually(async () => {
@@ -153,7 +152,7 @@ onOneOrTwoBackends('resumable uploads', (start, _, itOnce) => {
     expect((await exchange(service, recordIn(last).src)).body.equals(png)).to.equal(true)
   })
 
-  itUsuallyOnce('continue with a new request while another one hangs', async () => {
+  it('continue with a new request while another one hangs', async () => {
     const address = await begin(service, png.length)
     const socket = await begunPatch(address)
     await eventually(async () => expect(await offsetAt(service, address)).to.equal(40))
@@ -172,7 +171,7 @@ onOneOrTwoBackends('resumable uploads', (start, _, itOnce) => {
     expect((await exchange(service, recordIn(last).src)).body.equals(png)).to.equal(true)
   })
 
-  itUsuallyOnce('verify checksums, and discard all bytes of a request whose checksum is wrong', async () => {
+  it('verify checksums, and discard all bytes of a request whose checksum is wrong', async () => {
     const digest = (algorithm: string, bytes: Buffer) => createHash(algorithm).update(bytes).digest('base64')
     const bytes = noise(9_000_000)
     const address = await begin(service, bytes.length)

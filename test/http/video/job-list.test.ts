@@ -11,14 +11,13 @@ import { rejection } from '../../support/rejection.ts'
 import { type Caller, newClient, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import { PROJECT, type Service } from '../../support/service.ts'
-import { itLong, usuallyOnce } from '../../support/sized.ts'
+import { itLong } from '../../support/sized.ts'
 
 const clientOf = ({ url }: Service, { tokens }: Pick<Caller, 'tokens'>) =>
   createClient({ baseUrl: url, secret: tokens.secretClientToken })
 const firstOf = async ({ jobs }: SluiceClient) => (await jobs.page()).jobs[0]
 
-onOneOrTwoBackends('the list of media jobs', (start, _, itOnce) => {
-  const itUsuallyOnce = usuallyOnce(itOnce)
+onOneOrTwoBackends('the list of media jobs', (start, _) => {
   let service: Service
   let shop: Caller & { id: string }
   let client: SluiceClient
@@ -60,7 +59,7 @@ onOneOrTwoBackends('the list of media jobs', (start, _, itOnce) => {
     expect((await clientOf(service, service).jobs.page()).jobs).to.deep.equal([])
   })
 
-  itUsuallyOnce('begins a failed job again, and only a failed one', async () => {
+  it('begins a failed job again, and only a failed one', async () => {
     const [job] = (await client.jobs.page()).jobs
     const again = await client.jobs.retry(String(job?.id))
     expect(again.id).to.equal(job?.id)
@@ -90,7 +89,7 @@ onOneOrTwoBackends('the list of media jobs', (start, _, itOnce) => {
     })
   })
 
-  itUsuallyOnce('refuses to retry a job whose preset now means another derivative', async () => {
+  it('refuses to retry a job whose preset now means another derivative', async () => {
     await client.presets.save('clip', { group: 'video', parameters: 'w=60' })
     expect((await request('preset=clip')).status).to.equal(423)
     await untilState('failed')
@@ -102,7 +101,7 @@ onOneOrTwoBackends('the list of media jobs', (start, _, itOnce) => {
     expect((await firstOf(client))?.id).to.equal(id)
   })
 
-  itUsuallyOnce('does not know the jobs of other clients, and no other text', async () => {
+  it('does not know the jobs of other clients, and no other text', async () => {
     const { id } = (await firstOf(client)) ?? { id: '' }
     const other = clientOf(service, service)
     for (const name of [id, 'abc', 'a%2Fb', Buffer.from(mute.s3PathOriginal).toString('base64url')]) {

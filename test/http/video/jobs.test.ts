@@ -11,14 +11,13 @@ import { deleteFile, postZip, uploadOne, type WireRecord } from '../../support/r
 import { type Answer, exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { postForm } from '../../support/requests/multipart.ts'
 import type { Service } from '../../support/service.ts'
-import { itLong, longOnce, usuallyOnce } from '../../support/sized.ts'
+import { itLong, longOnce } from '../../support/sized.ts'
 import { wrapBuckets } from '../../support/storage.ts'
 
 // Videos are made by the process that is asked, also where others could.
 const env = { MEDIA_JOBS_RUN_IN: 'web' }
 
 onOneOrTwoBackends('video transformations', (start, backend, itOnce) => {
-  const itUsuallyOnce = usuallyOnce(itOnce)
   const itLongOnce = longOnce(itOnce)
   let service: Service
   let bytes: Buffer
@@ -47,7 +46,7 @@ onOneOrTwoBackends('video transformations', (start, backend, itOnce) => {
   const get = (query: string, { src }: Pick<WireRecord, 'src'> = record, headers = {}): Promise<Answer> =>
     exchange(service, `${src}?${query}`, { headers })
 
-  itUsuallyOnce('respond 423 with the URL of the job, until they are stored', async () => {
+  it('respond 423 with the URL of the job, until they are stored', async () => {
     const answer = await get('w=80')
     const problem = jsonOf(answer)
     expect(problem, JSON.stringify(problem)).to.include({ status: 423, code: 'not_ready', progress: 0 })
@@ -155,7 +154,7 @@ onOneOrTwoBackends('video transformations', (start, backend, itOnce) => {
   // The rest has nothing to do with where files and states are kept.
   if (backend !== EMBEDDED) return
 
-  itUsuallyOnce('respond as soon as they are stored to a client with wait', async () => {
+  it('respond as soon as they are stored to a client with wait', async () => {
     const { status, headers, body } = await get('f=webm&w=32&wait=30')
     expect(status, String(body)).to.equal(200)
     expect(headers['content-type']).to.equal('video/webm')
@@ -210,7 +209,7 @@ onOneOrTwoBackends('video transformations', (start, backend, itOnce) => {
     ])
   })
 
-  itUsuallyOnce('show jobs only to a client that knows the file', async () => {
+  it('show jobs only to a client that knows the file', async () => {
     const { clientToken } = service.tokens
     for (const path of [
       `/v1/jobs/${clientToken}/${record.s3PathOriginal}`,

@@ -63,9 +63,7 @@ describe('the sluice command next to servers on S3 and Redis', function () {
   const callers = (tokens: NewClient): Caller[] => servers.map(({ url }) => ({ url, tokens }))
 
   /** Whether each server accepts the secret. */
-  async function accepted(tokens: NewClient): Promise<boolean[]> {
-    // Few requests until the servers know.
-    await pause(300)
+  function accepted(tokens: NewClient): Promise<boolean[]> {
     return Promise.all(callers(tokens).map(async (caller) => (await postFiles(caller, [])).status !== 401))
   }
 
@@ -87,6 +85,7 @@ describe('the sluice command next to servers on S3 and Redis', function () {
     if (!mine) throw new Error('no server')
     const { pathname } = new URL((await uploadOne(mine, { name: 'a.png', bytes: png })).src)
     const widths = async () => {
+      // Few requests until the servers know.
       await pause(300)
       const etagOf = async ({ url }: Service) => (await fetch(`${url}${pathname}?w=20`)).headers.get('etag')
       return Promise.all(servers.map(etagOf))

@@ -64,7 +64,7 @@ const REPAIRS: readonly Repair[] = [
     },
   },
   byAnotherProcess(S3_REDIS),
-  // Each step is in a cluster of its own. In `npm test`, partition.test.ts kills a process of one.
+  // Each step is in a cluster of its own. In `npm test`, partition.test.ts kills a command on one; a killed server is in the long run.
   ...sized([], [byAnotherProcess(S3_CLUSTER)]),
 ]
 

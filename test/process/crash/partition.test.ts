@@ -17,7 +17,7 @@ import { settled } from '../../support/stored/settled.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 // Files that only the index has. The move of these takes long enough to be killed.
-const MANY = sized(1000, 3000)
+const MANY = sized(1500, 3000)
 
 describe('sluice client partition, next to servers on a Redis Cluster', function () {
   this.timeout(180_000)

@@ -18,7 +18,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 const LIMIT_MIB = sized(350, 250)
 const LIMIT_BYTES = LIMIT_MIB * MIB
 // With the 80 MB of an idle process, more than it may ever have in memory.
-const FILE_MIB = sized(290, 1024)
+const FILE_MIB = sized(320, 1024)
 const ZIP_FILES = 100
 const CLIENTS = 200
 const METRICS_TOKEN = 'sixteen-letters-or-more'

@@ -19,7 +19,7 @@ const MORE_FILES = 50
 const ROUNDS = 3
 const HALF = 5000
 
-// In `npm test`, ../web/hostile/mutated-requests.test.ts sees leaks.
+// In `npm test`, ../web/hostile/mutated-requests.test.ts sees files that remain open, and large leaks.
 for (const backend of [EMBEDDED, S3_REDIS])
   describe(`memory in the long run (${backend.name})`, function () {
     this.timeout(900_000)

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { expect } from 'chai'
-import { eventually } from '../../support/eventually.ts'
+import { eventually, SLOWNESS } from '../../support/eventually.ts'
 import { MIB, openFiles, residentBytes } from '../../support/heavy.ts'
 import { picture } from '../../support/media/images.ts'
 import { inTime } from '../../support/promised.ts'
@@ -249,10 +249,10 @@ interface Started {
   server: RunningServer
 }
 
-/** The shared server with a bucket of this suite, and with the default time limit. */
+/** The shared server with a bucket of this suite. Its time limit is the default one, but longer on a slow machine. */
 async function sharedServer(): Promise<S3Server> {
   const shared = await s3Server()
-  return { ...shared, connection: { ...shared.connection, silenceMs: undefined } }
+  return { ...shared, connection: { ...shared.connection, silenceMs: Math.min(3500 * SLOWNESS, 15_000) } }
 }
 
 async function started(s3: S3Server, endpoint?: string): Promise<Started> {

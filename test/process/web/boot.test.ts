@@ -118,7 +118,6 @@ describe('the server process', () => {
     const { port } = other.address() as AddressInfo
     try {
       expect(await holderOfPort(port)).to.match(new RegExp(`^process ${process.pid}\\b`))
-      if (sized(true, false)) return
       const { code, output } = await runToEnd({ DATA_DIR: folder, HOST: '127.0.0.1', PORT: String(port) })
       expect(code).to.equal(1)
       expect(output).to.include(`port ${port} is in use by process ${process.pid}`)

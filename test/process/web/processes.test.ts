@@ -136,7 +136,7 @@ describe('several web processes', () => {
     })
   })
 
-  itLong('exit when the process that has started them is killed', async () => {
+  it('exit when the process that has started them is killed', async () => {
     const server = await fleet.start()
     const workers = await childrenOf(server.pid)
     // Not all that it has printed is waited for, which would be for them.

@@ -71,7 +71,7 @@ describe('workers', function () {
     expect(jsonOf(await get('f=webm&wait=1'))).to.include({ status: 423, progress: 0 })
     expect(await told()).to.deep.equal({ state: 'waiting', progress: 0 })
 
-    // In `npm test`, ../../adapters/jobs/bullmq.test.ts has the job of a worker that is stopped.
+    // In `npm test`, ../../adapters/jobs/bullmq.test.ts has the job of a worker that is stopped; the end of its encoder is in the long run.
     if (sized(false, true)) {
       const polite = await worker({ PATH: slow.PATH })
       await untilHalfMade()

@@ -154,7 +154,10 @@ describe('event delivery', () => {
       })
 
       it('calls the handler only for events that concern the plugin', async () => {
-        const { plugin, told } = listener('a', { durable, concerns: (_, event) => event.clientId !== 'other' })
+        const { plugin, told } = listener('a', {
+          durable,
+          concerns: (_, event) => event.clientId !== 'other',
+        })
         deliver([plugin])
         for (const clientId of ['other', 'x']) emit(clientId)
         await eventually(() => expect(clientsOf(told)).to.include('x'))

@@ -101,12 +101,12 @@ export async function newFleet({
         child.kill('SIGKILL')
         await ended
       }
-      try {
-        for (const service of services) await service.stop({ keepData: true })
-      } finally {
-        await redis.remove()
-        await rm(folder, { recursive: true, force: true })
-      }
+      const stopped = await Promise.allSettled(
+        [...services].map((service) => service.stop({ keepData: true })),
+      )
+      await redis.remove()
+      await rm(folder, { recursive: true, force: true })
+      for (const outcome of stopped) if (outcome.status === 'rejected') throw outcome.reason
     },
   }
 }

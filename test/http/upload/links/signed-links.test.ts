@@ -11,11 +11,10 @@ import {
 import { type Answer, exchange, jsonOf } from '../../../support/requests/exchange.ts'
 import { MULTIPART, multipart } from '../../../support/requests/multipart.ts'
 import type { Service } from '../../../support/service.ts'
-import { sized, usuallyOnce } from '../../../support/sized.ts'
+import { sized } from '../../../support/sized.ts'
 import { expectLasting } from '../../../support/texts/lasting.ts'
 
 onOneOrTwoBackends('signed upload links', (start, _, itOnce) => {
-  const itUsuallyOnce = usuallyOnce(itOnce)
   let service: Service
   let png: Buffer
   before(async () => {
@@ -185,7 +184,7 @@ onOneOrTwoBackends('signed upload links', (start, _, itOnce) => {
     expect((await put(url)).status).to.equal(409)
   })
 
-  itUsuallyOnce('can be used again when the upload failed', async () => {
+  it('can be used again when the upload failed', async () => {
     const { url } = await link({ maxBytes: png.length, types: ['png', 'video/*'] })
     const tooLarge = await put(url, Buffer.concat([png, png]))
     expect(tooLarge.status).to.equal(413)
@@ -246,29 +245,26 @@ onOneOrTwoBackends('signed upload links', (start, _, itOnce) => {
     expect((await exchange(service, '/v1/sign/_?expirationIn=60&secret=x', { headers })).status).to.equal(400)
   })
 
-  itUsuallyOnce(
-    'belong to one client, end with it, and stay in the folder of the secret that created them',
-    async () => {
-      const client = await newClient(service)
-      const { secret } = await service.app.clients.addSecret(client.id, {
-        scope: { only: 'upload', folder: 'a' },
-      })
-      const scoped = { ...client, tokens: { ...client.tokens, secretClientToken: secret } }
-      expect((await sign({ expiresIn: 60, folder: 'b' }, scoped)).status).to.equal(403)
-      const { url } = await link({}, scoped)
-      const { url: other } = await link({ uses: 2 }, client)
-      const { s3PathOriginal, src } = recordOf(await put(url))
-      expect(s3PathOriginal).to.match(/^a\/image\/png\//)
-      expect(src).to.include(client.tokens.clientToken)
-      expect((await deleteFile(service, s3PathOriginal)).status).to.equal(404)
-      await put(other)
-      const commands = service.app.commands
-      const run = { signal: AbortSignal.timeout(10_000), report: async () => {} }
-      await commands['client remove']?.({ id: client.id, files: true }, run)
-      const late = await put(other)
-      expect(late.status).to.equal(403)
-    },
-  )
+  it('belong to one client, end with it, and stay in the folder of the secret that created them', async () => {
+    const client = await newClient(service)
+    const { secret } = await service.app.clients.addSecret(client.id, {
+      scope: { only: 'upload', folder: 'a' },
+    })
+    const scoped = { ...client, tokens: { ...client.tokens, secretClientToken: secret } }
+    expect((await sign({ expiresIn: 60, folder: 'b' }, scoped)).status).to.equal(403)
+    const { url } = await link({}, scoped)
+    const { url: other } = await link({ uses: 2 }, client)
+    const { s3PathOriginal, src } = recordOf(await put(url))
+    expect(s3PathOriginal).to.match(/^a\/image\/png\//)
+    expect(src).to.include(client.tokens.clientToken)
+    expect((await deleteFile(service, s3PathOriginal)).status).to.equal(404)
+    await put(other)
+    const commands = service.app.commands
+    const run = { signal: AbortSignal.timeout(10_000), report: async () => {} }
+    await commands['client remove']?.({ id: client.id, files: true }, run)
+    const late = await put(other)
+    expect(late.status).to.equal(403)
+  })
 
   itOnce('are rate limited by client', async () => {
     const limited = await start({ env: { SIGN_RATE_LIMIT: '2' } })

@@ -22,7 +22,7 @@ const AT_ONCE = 16
 // Without a response by then, and by the response to another request that is sent then, the server waits for what the mutation removed;
 // the client disconnects.
 const PATIENCE_MS = 500 * SLOWNESS
-// What the allocator keeps of the largest picture; a leak of 2 KB in each request is more.
+// What the allocator keeps of the largest picture; in the long run, a leak of 2 KB in each request is more.
 const MAY_GROW_BYTES = 60 * 1024 * 1024
 
 // 100,000 in all in the long run.
