@@ -9,12 +9,12 @@ import { dropIn } from '../pipeline/load/drop-ins.ts'
 import { eventually, LONG_MS } from '../support/eventually.ts'
 import { picture } from '../support/media/images.ts'
 import { type Installed, installPackage } from '../support/programs/package.ts'
-import { PROJECT, SMALL_RESERVE } from '../support/service.ts'
+import { PROJECT, TEST_DEFAULTS } from '../support/service.ts'
 import { itLong, sized } from '../support/sized.ts'
 
 const run = promisify(execFile)
 const { PATH = '' } = process.env
-const ENV = { PATH, HOST: '127.0.0.1', PORT: '0', SHUTDOWN_DELAY_SECONDS: '0', ...SMALL_RESERVE }
+const ENV = { PATH, HOST: '127.0.0.1', PORT: '0', SHUTDOWN_DELAY_SECONDS: '0', ...TEST_DEFAULTS }
 
 const PLUGIN = `import { definePlugin, PLUGIN_API } from 'sluice/plugin'
 export default definePlugin({

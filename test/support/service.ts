@@ -61,8 +61,11 @@ export interface ServiceOptions
   backend?: Backend
 }
 
-/** Environment of services in tests. The default reserve of 32 MiB takes a fifth of the CPU time of a start. */
-export const SMALL_RESERVE = { DISK_RESERVE_BYTES: String(1024 * 1024) }
+/**
+ * Environment of services in tests. The default reserve of 32 MiB takes a fifth of the CPU time of a start. On a busy machine, a test may send nothing
+ * of a body for seconds.
+ */
+export const TEST_DEFAULTS = { DISK_RESERVE_BYTES: String(1024 * 1024), UPLOAD_MIN_BYTES_PER_SECOND: '0' }
 
 // Each sign-in with the usual cost takes 0.2 s of CPU time.
 const SMALL_COST = { N: 1024, r: 8, p: 1 }
@@ -78,7 +81,7 @@ export async function startService({
   ...options
 }: ServiceOptions = {}): Promise<Service> {
   const folder = dataDir ?? (await temporaryFolder())
-  const environment = { ...SMALL_RESERVE, ...(await backend.env(folder)), ...env, DATA_DIR: folder }
+  const environment = { ...TEST_DEFAULTS, ...(await backend.env(folder)), ...env, DATA_DIR: folder }
   const config = loadConfig(environment)
   const log = recordLog()
   let handle: RequestListener | undefined

@@ -6,7 +6,7 @@ import { type Backend, EMBEDDED } from '../backend.ts'
 import { eventually, LONG_MS } from '../eventually.ts'
 import { builtScript } from '../programs/built-script.ts'
 import type { Caller } from '../requests/client.ts'
-import { SMALL_RESERVE } from '../service.ts'
+import { TEST_DEFAULTS } from '../service.ts'
 import { sized } from '../sized.ts'
 import { temporaryFolder } from '../temporary-folder.ts'
 import { type Running, run, tokensOf } from './process.ts'
@@ -125,7 +125,7 @@ interface Life {
 
 /** Runs all services in one process, and kills it when each has come to its step. @throws AssertionError that lists steps which were not reached */
 export async function killedAt(lives: readonly Life[]): Promise<void> {
-  const services = lives.map(({ env, step = '' }) => ({ env: { ...SMALL_RESERVE, ...env }, step }))
+  const services = lives.map(({ env, step = '' }) => ({ env: { ...TEST_DEFAULTS, ...env }, step }))
   const running = run({ script: [PROGRAM], env: { SERVICES: JSON.stringify(services) } })
   try {
     const urls = await listening(running, lives.length)

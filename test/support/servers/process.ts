@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Tokens } from '../../../src/service/clients/clients.ts'
 import { expectNoSecrets } from '../secrets.ts'
-import { PROJECT, SMALL_RESERVE } from '../service.ts'
+import { PROJECT, TEST_DEFAULTS } from '../service.ts'
 
 /** A process of ours and what it has printed so far. */
 export interface Running {
@@ -41,7 +41,7 @@ export function run({ script = BUILT_SERVER, env = {}, program, folder = PROJECT
   const { PATH = '', NODE_V8_COVERAGE } = process.env
   const coverage = NODE_V8_COVERAGE ? { NODE_V8_COVERAGE } : {}
   // Tests of these two variables set them.
-  const inherited = { PATH, SHUTDOWN_DELAY_SECONDS: '0', ...SMALL_RESERVE, ...coverage }
+  const inherited = { PATH, SHUTDOWN_DELAY_SECONDS: '0', ...TEST_DEFAULTS, ...coverage }
   const [file, before] = program ? [program, []] : ['sh', [NODE]]
   const child = spawn(file, [...before, ...script], { cwd: folder, env: { ...inherited, ...env } })
   let output = ''
