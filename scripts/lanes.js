@@ -8,7 +8,7 @@ import { root } from './ready/run.js'
 /** The number of processes that run test files at the same time. Most tests wait for half of their time, so two would leave two cores idle. */
 const LANES = 4
 // Where the CPU is slow, tests compute for most of their time, and those of four processes exceed their time limits.
-const LANES_ON_SLOW = 3
+const LANES_ON_SLOW = 2
 const USUAL_START_MS = 40
 /** How many times the usual time the start of Node takes on a slow machine, at least. */
 const SLOW = 2.25

@@ -9,6 +9,7 @@ import { sound, video } from '../support/media/videos.ts'
 import { rejection } from '../support/rejection.ts'
 import { ask } from '../support/requests/ask.ts'
 import { deleteFile, uploadOne, type WireRecord } from '../support/requests/client.ts'
+import { exchange } from '../support/requests/exchange.ts'
 import { type Receiver, receiver } from '../support/requests/receiver.ts'
 import { PROJECT, type Service, type ServiceOptions, startService } from '../support/service.ts'
 import { itLong, sized } from '../support/sized.ts'
@@ -128,9 +129,9 @@ describe('webhooks of the service', () => {
       const events = 'derivative.stored,derivative.failed'
       const running = await start({ WEBHOOK_EVENTS: events }, { wrapStorage })
       const broken = await uploadOne(running, { name: 'song.mp4', bytes: await sound() })
-      expect((await fetch(`${broken.src}?w=64&wait=30`)).status).to.equal(422)
+      expect((await exchange(running, `${broken.src}?w=64&wait=30`)).status).to.equal(422)
       const record = await uploadOne(running, { name: 'film.mp4', bytes: await video() })
-      expect((await fetch(`${record.src}?w=64&wait=30`)).status).to.equal(200)
+      expect((await exchange(running, `${record.src}?w=64&wait=30`)).status).to.equal(200)
       await eventually(() => expect(target.received).to.have.length.at.least(2))
       expect(failures).to.equal(2)
       const told = payloads().map(({ type, data: { original, code } }) => ({ type, original, code }))

@@ -3,7 +3,7 @@ import { get } from 'node:http'
 import { expect } from 'chai'
 import sharp from 'sharp'
 import { type DropIns, dropIn, dropIns } from '../../pipeline/load/drop-ins.ts'
-import { eventually } from '../../support/eventually.ts'
+import { eventually, SLOWNESS } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
@@ -37,7 +37,9 @@ describe('transformations in child processes', function () {
       'loop.js': dropIn('loop', { transform: '() => { for (;;); }' }),
       'edited.js': dropIn('edited'),
     })
-    service = await startService({ env: { PLUGINS_DIR: files.folder.path, TRANSFORM_KILL_SECONDS: '1' } })
+    service = await startService({
+      env: { PLUGINS_DIR: files.folder.path, TRANSFORM_KILL_SECONDS: String(SLOWNESS) },
+    })
     path = new URL((await uploadOne(service, { name: 'a.svg', bytes: SVG })).src).pathname
   })
   after(async () => {

@@ -20,7 +20,7 @@ onOneBackend('an audio file of a less common format', (start) => {
       expect(record).to.include({ mimeType: 'audio', format })
       const known = jsonOf(await exchange(service, record.src.replace('/upload/', '/info/')))
       expect(known.duration).to.be.within(0.29, 0.33)
-      const { status, headers } = await exchange(service, `${record.src}?f=mp3&wait=20`)
+      const { status, headers } = await exchange(service, `${record.src}?f=mp3&wait=30`)
       expect([status, headers['content-type']]).to.deep.equal([200, 'audio/mpeg'])
     })
 })

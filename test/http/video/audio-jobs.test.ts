@@ -45,19 +45,19 @@ describe('audio transformations', () => {
   })
 
   it('include waveforms, as JSON and as images', async () => {
-    const numbers = await get('waveform&w=50&wait=20')
+    const numbers = await get('waveform&w=50&wait=30')
     expect(numbers.headers['content-type']).to.equal('application/json')
     const { version, length } = jsonOf(numbers)
     expect(version).to.equal(2)
     expect(length).to.be.within(45, 50)
-    const picture = await get('waveform&w=50&h=20&f=png&wait=20')
+    const picture = await get('waveform&w=50&h=20&f=png&wait=30')
     expect(picture.headers['content-type']).to.equal('image/png')
     expect(await sharp(picture.body).metadata()).to.include({ width: 50, height: 20 })
   })
 
   it('respond 422 to a file without decodable audio, and 400 to unknown parameters', async () => {
     const { src } = await uploadOne(service, { name: 'a.mp3', bytes: brokenMp3() })
-    const broken = jsonOf(await exchange(service, `${src}?f=wav&wait=20`))
+    const broken = jsonOf(await exchange(service, `${src}?f=wav&wait=30`))
     expect(broken, JSON.stringify(broken)).to.include({ status: 422, code: 'not_transformable' })
     expect(jsonOf(await get('q=80'))).to.include({ status: 400, code: 'unknown_parameter' })
   })
