@@ -47,7 +47,8 @@ onOneBackend('files with a scanner', (start) => {
     const answer = await exchange(service, target, { headers })
     return answer.status === 200 ? 'delivered' : `${answer.status} ${jsonOf(answer).code}`
   }
-  const eventsOf = async (key: string) => (await recorded(events)).filter(({ event }) => event.key === key)
+  const eventsOf = async (key: string) =>
+    (await recorded(events)).filter(({ name, event }) => event.key === key && name !== 'alias.changed')
   /** Every way in which a file is delivered. */
   const ways = async ({ src, s3PathOriginal: key }: WireRecord) => {
     const { src: other } = await ready
