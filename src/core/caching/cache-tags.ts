@@ -37,12 +37,7 @@ export function fileTag(original: { sourceName: string }): string {
 
 /** The tags of a response by the name of an alias: its own, and those of all folders of the name, which may become private. */
 export function tagsOfAlias(clientId: string, name: string): string[] {
-  const digest = clientDigest(clientId)
-  const folders = name.split('/').slice(0, -1)
-  return [
-    aliasTag(clientId, name),
-    ...folders.map((_, i) => tagOfFolder(digest, folders.slice(0, i + 1).join('/'))),
-  ]
+  return [aliasTag(clientId, name), ...tagsOfFolders(clientDigest(clientId), name.split('/').slice(0, -1))]
 }
 
 /** The tag of all responses by the name of an alias. A digest: names may differ only in case, which Cloudflare ignores. */
@@ -60,8 +55,12 @@ export function tagsOf(clientId: string, key: ObjectKey | string): string[] {
   const digest = clientDigest(clientId)
   if (!name) return [`c-${digest}`]
   const segments = name.folder === '' ? [] : name.folder.split('/')
-  const folders = segments.map((_, i) => tagOfFolder(digest, segments.slice(0, i + 1).join('/')))
-  return [fileTag(name), ...folders, `c-${digest}`]
+  return [fileTag(name), ...tagsOfFolders(digest, segments), `c-${digest}`]
+}
+
+/** The tags of a folder, by the segments of its path, and of all folders above it. */
+function tagsOfFolders(digest: string, segments: readonly string[]): string[] {
+  return segments.map((_, i) => tagOfFolder(digest, segments.slice(0, i + 1).join('/')))
 }
 
 function clientDigest(clientId: string): string {

@@ -56,9 +56,8 @@ export function createCaching({ settings, cdnHeader, tags: kinds }: CachingOptio
 
     setTags(res, { id }, key, alias) {
       if (kinds.length === 0) return
-      const ofAlias = alias === undefined ? [] : tagsOfAlias(id, alias)
       const ofFile = key === undefined ? [clientTag(id)] : tagsOf(id, key)
-      const tags = [...new Set([...ofAlias, ...ofFile])]
+      const tags = alias === undefined ? ofFile : [...new Set([...tagsOfAlias(id, alias), ...ofFile])]
       for (const kind of kinds) {
         const { header, separator } = TAG_HEADERS[kind]
         res.setHeader(header, tags.join(separator))

@@ -37,13 +37,11 @@ export async function exchange(
   target: string,
   call: Call = {},
 ): Promise<Answer> {
-  const answer = await exchangeOnce(service, target, call)
-  const mayWait = answer.status === 423 && target.includes(LONGEST_WAIT)
-  for (let tries = 1; mayWait && tries < SLOWNESS; tries += 1) {
-    const later = await exchangeOnce(service, target, call)
-    if (later.status !== 423) return later
+  const most = target.includes(LONGEST_WAIT) ? SLOWNESS : 1
+  for (let tries = 1; ; tries += 1) {
+    const answer = await exchangeOnce(service, target, call)
+    if (answer.status !== 423 || tries >= most) return answer
   }
-  return answer
 }
 
 async function exchangeOnce(
