@@ -394,7 +394,7 @@ describe('loading plugins', () => {
       [
         'has a member that event plugins do not have',
         "export default { name: 'x', phase: 'effect', on: {} }",
-        /a plugin with "on" has no member phase; there are name, api, durable, atOnce, options, targets, check, on$/,
+        /a plugin with "on" has no member phase; there are name, api, durable, atOnce, options, targets, concerns, check, on$/,
       ],
       [
         'misspells a member of a parameter',
