@@ -58,11 +58,13 @@ export function resumed(asset: Asset, options: ResumeOptions = {}): Asset {
  */
 export async function piecesOf(
   asset: Asset,
-  options: OpenOptions & ResumeOptions,
+  given: OpenOptions,
+  options: ResumeOptions,
 ): Promise<AsyncGenerator<Buffer>> {
-  const first = await asset.open(options)
+  // Without the options: the asset may be resumed itself, with its own pauses.
+  const first = await asset.open(given)
   first.on('error', () => {})
-  return bytesOf(asset, first, options)
+  return bytesOf(asset, first, { ...given, ...options })
 }
 
 async function* bytesOf(

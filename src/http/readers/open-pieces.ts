@@ -5,7 +5,7 @@ import { piecesOf } from '../../core/bytes/resumed-asset.ts'
 // one piece of memory. Ceph's gateway and nginx would close the connection after about 60 s.
 const IDLE_MS = 10_000
 
-/** Opens an asset for a response. When the source fails, the response fails: it is not resumed. @throws Problem 404, 503 */
+/** Opens an asset for a response. When it fails, the response fails: it is not resumed. @throws Problem 404, 503 */
 export function openPieces(asset: Asset, options: OpenOptions): Promise<AsyncIterable<Buffer>> {
-  return piecesOf(asset, { ...options, idleMs: IDLE_MS, pausesMs: [] })
+  return piecesOf(asset, options, { idleMs: IDLE_MS, pausesMs: [] })
 }

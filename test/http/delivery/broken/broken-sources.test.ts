@@ -17,6 +17,14 @@ import { sized } from '../../../support/sized.ts'
 import { breakable } from '../../../support/stored/breakable.ts'
 
 const LARGE = 4_000_000
+// As the beginning of an MP3 file, which an archive does not compress. Zeros are those of a file of no known format.
+const INCOMPRESSIBLE = Buffer.from('494433040000000000000000', 'hex')
+const COMPRESSIBLE = Buffer.alloc(16)
+
+/** Random bytes with a certain beginning: those of some format could be at the beginning of random bytes. */
+function file(beginning: Buffer, size = LARGE): Buffer {
+  return Buffer.concat([beginning, randomBytes(size - beginning.length)])
+}
 
 /**
  * As for a file that was truncated after its size was read: it ends early, without an error. So early that an archive
@@ -54,6 +62,7 @@ onOneBackend('source files that fail while they are read', (start) => {
   let service: Service
   let large: WireRecord
   let small: WireRecord
+  let incompressible: WireRecord
   let png: WireRecord
   before(async () => {
     service = await start({
@@ -62,8 +71,9 @@ onOneBackend('source files that fail while they are read', (start) => {
       wrapStorage: source.wrapStorage,
       engines: [watched.engine],
     })
-    large = await uploadOne(service, { name: 'large.bin', bytes: randomBytes(LARGE) })
-    small = await uploadOne(service, { name: 'small.bin', bytes: randomBytes(1000) })
+    large = await uploadOne(service, { name: 'large.bin', bytes: file(COMPRESSIBLE) })
+    small = await uploadOne(service, { name: 'small.bin', bytes: file(COMPRESSIBLE, 1000) })
+    incompressible = await uploadOne(service, { name: 'large.mp3', bytes: file(INCOMPRESSIBLE) })
     png = await uploadOne(service, { name: 'a.png', bytes: await picture() })
   })
   afterEach(() => {
@@ -111,17 +121,22 @@ onOneBackend('source files that fail while they are read', (start) => {
         expect(code).to.equal(56)
       })
 
-      it('is resumed where it failed, up to three times per file', async () => {
-        let times = 0
-        source.breaks(LARGE, (asset, bytes) => (times++ < 3 ? breakage(asset, bytes) : bytes))
-        const earlier = service.log.lines.length
-        const response = await postZip(service, { files: [{ path: large.sourceName, type: 'application' }] })
-        const [entry] = entriesOf(Buffer.from(await response.arrayBuffer()))
-        expect(entry?.bytes.equals((await exchange(service, large.src)).body)).to.equal(true)
-        expect(times).to.equal(5)
-        const told = service.log.lines.slice(earlier).filter(({ level }) => level === 'warn')
-        expect(told.map(({ fields }) => fields.times)).to.deep.equal([1, 2, 3])
-      })
+      for (const [what, ofFile] of [
+        ['an archive that is compressed while it is sent', () => ({ ...large, type: 'application' })],
+        ['an archive that is laid out before', () => ({ ...incompressible, type: 'audio' })],
+      ] as const)
+        it(`is resumed where it failed, up to three times per file, in ${what}`, async () => {
+          const { sourceName: path, src, type } = ofFile()
+          let times = 0
+          source.breaks(LARGE, (asset, bytes) => (times++ < 3 ? breakage(asset, bytes) : bytes))
+          const earlier = service.log.lines.length
+          const response = await postZip(service, { files: [{ path, type }] })
+          const [entry] = entriesOf(Buffer.from(await response.arrayBuffer()))
+          expect(entry?.bytes.equals((await exchange(service, src)).body)).to.equal(true)
+          expect(times).to.equal(5)
+          const told = service.log.lines.slice(earlier).filter(({ level }) => level === 'warn')
+          expect(told.map(({ fields }) => fields.times)).to.deep.equal([1, 2, 3])
+        })
 
       it('is omitted from the archive when it is small, with an error in the manifest', async () => {
         source.breaks(1000, breakage)
