@@ -21,7 +21,7 @@ import { S3_EMBEDDED, stoppedAtTheEnd } from '../support/backends.ts'
 import { eventually } from '../support/eventually.ts'
 import { startPage } from '../support/peers/browser-pages.ts'
 import { rejection } from '../support/rejection.ts'
-import { memoryStore, noise } from '../support/requests/tus.ts'
+import { memoryStore } from '../support/requests/tus.ts'
 import { freePort } from '../support/servers/free-port.ts'
 import { allowOrigin } from '../support/servers/on-s3.ts'
 import { s3Server } from '../support/servers/s3-server.ts'
@@ -29,6 +29,7 @@ import { PROJECT, type Service, startService } from '../support/service.ts'
 import { itLong, sized } from '../support/sized.ts'
 import { wrapBuckets } from '../support/storage.ts'
 import { inSmallParts, oneByOne, PART_BYTES } from '../support/stored/direct-uploads.ts'
+import { noise } from '../support/stored/noise.ts'
 
 const MIB = 1024 ** 2
 // Three parts.

@@ -8,8 +8,8 @@ import { picture } from '../support/media/images.ts'
 import { rejection } from '../support/rejection.ts'
 import { type Remote, remote } from '../support/requests/remote.ts'
 import { fetchingFrom } from '../support/requests/remote-files.ts'
-import { noise } from '../support/requests/tus.ts'
 import type { Service } from '../support/service.ts'
+import { noise } from '../support/stored/noise.ts'
 
 const MIB = 1024 * 1024
 const clientOf = ({ url, tokens }: Service): SluiceClient =>

@@ -5,8 +5,9 @@ import { expect } from 'chai'
 import { createClient, createUploader, type SluiceClient, uploadToLink } from '../../client/index.ts'
 import { oneForEqual, onOneBackend } from '../support/backends.ts'
 import { rejection } from '../support/rejection.ts'
-import { memoryStore, noise } from '../support/requests/tus.ts'
+import { memoryStore } from '../support/requests/tus.ts'
 import type { Service } from '../support/service.ts'
+import { noise } from '../support/stored/noise.ts'
 
 const bytesAt = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer())
 

@@ -14,6 +14,7 @@ import { NO_LIMITS } from '../support/no-limits.ts'
 import { uploadOne, type WireRecord } from '../support/requests/client.ts'
 import { freePort } from '../support/servers/free-port.ts'
 import { type RunningServer, startProcess } from '../support/servers/process.ts'
+import { noise } from '../support/stored/noise.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import type { ProbeData, ProbeResult } from './health-probe.ts'
 
@@ -106,7 +107,7 @@ for (const { name, env } of [EMBEDDED, S3_EMBEDDED])
     }
 
     it(`leave the process below ${320 + more} MB with 2,000 requests for a large file, and it is freed afterwards`, async () => {
-      const record = await uploadOne(server, { name: 'a.bin', bytes: randomBytes(8 * MIB) })
+      const record = await uploadOne(server, { name: 'a.bin', bytes: noise(8 * MIB) })
       const worstHealth = await probe()
       for (let i = 0; i < 2000; i += 1) get(record)
       const most = await mostWithin(20_000)
@@ -125,9 +126,9 @@ for (const { name, env } of [EMBEDDED, S3_EMBEDDED])
     })
 
     it('leave the process below 260 MB with 60 new derivatives of 5 MB', async () => {
-      const noise = { type: 'gaussian', mean: 128, sigma: 40 } as const
+      const grain = { type: 'gaussian', mean: 128, sigma: 40 } as const
       const bytes = await sharp({
-        create: { width: 1900, height: 1000, channels: 3, background: '#888', noise },
+        create: { width: 1900, height: 1000, channels: 3, background: '#888', noise: grain },
       })
         .jpeg({ quality: 92 })
         .toBuffer()

@@ -5,11 +5,12 @@ import { type HttpRequest, Upload } from 'tus-js-client'
 import { eventually } from '../support/eventually.ts'
 import type { WireRecord } from '../support/requests/client.ts'
 import { exchange } from '../support/requests/exchange.ts'
-import { begin, noise, offsetAt, patch, recordIn } from '../support/requests/tus.ts'
+import { begin, offsetAt, patch, recordIn } from '../support/requests/tus.ts'
 import { newFleet } from '../support/servers/fleet.ts'
 import { freePort } from '../support/servers/free-port.ts'
 import { type RunningServer, startProcess } from '../support/servers/process.ts'
 import { itLong, sized } from '../support/sized.ts'
+import { noise } from '../support/stored/noise.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const MIB = 1024 ** 2

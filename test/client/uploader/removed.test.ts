@@ -5,8 +5,9 @@ import { createUploadQueue } from '../../../client/uploader/queue/queue.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
 import { rejection } from '../../support/rejection.ts'
-import { memoryStore, noise } from '../../support/requests/tus.ts'
+import { memoryStore } from '../../support/requests/tus.ts'
 import type { Service } from '../../support/service.ts'
+import { noise } from '../../support/stored/noise.ts'
 
 onOneBackend('an upload that the user removes', (start) => {
   let service: Service

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -13,11 +13,12 @@ import { s3Server } from '../../support/servers/s3-server.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { itLong, sized } from '../../support/sized.ts'
 import { breakable } from '../../support/stored/breakable.ts'
+import { noise } from '../../support/stored/noise.ts'
 
 const MIB = 1024 * 1024
 const FILES = sized(12, 100)
 // More than is read ahead.
-const FILE = randomBytes(MIB + 100_000)
+const FILE = noise(MIB + 100_000)
 const BYTES_PER_SECOND = 10 * 1024
 // Longer than a source stays open for a client that does not read.
 const SLOW_MS = 9000 * SLOWNESS

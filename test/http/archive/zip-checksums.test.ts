@@ -18,6 +18,7 @@ import { deleteFile, uploadOne, type WireRecord } from '../../support/requests/c
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
 import { wrapBuckets } from '../../support/storage.ts'
+import { noise } from '../../support/stored/noise.ts'
 import { settled } from '../../support/stored/settled.ts'
 
 const FIRST = { id: FIRST_CLIENT_ID, token: '' }
@@ -98,7 +99,7 @@ onOneOrTwoBackends('files without a checksum, in links to archives', (start, _, 
 
   it('are read once, when the link is requested, and have a checksum from then on', async () => {
     const photo = await uploaded('a.png', await picture())
-    const large = await uploaded('a.bin', randomBytes(LARGE))
+    const large = await uploaded('a.bin', noise(LARGE))
     const crc32 = await rendered(photo, 21)
     const files = [itemOf(photo), itemOf(photo, { params: { w: 21 }, name: 'small.png' }), itemOf(large)]
     opened.length = 0
@@ -136,7 +137,7 @@ onOneOrTwoBackends('files without a checksum, in links to archives', (start, _, 
   })
 
   it('get none when they are deleted while they are read, and remain deleted', async () => {
-    const file = await uploaded('c.bin', randomBytes(LARGE))
+    const file = await uploaded('c.bin', noise(LARGE))
     const { key } = refOf(file)
     beforeOpen = { key, work: () => deleteFile(service, file.s3PathOriginal) as Promise<never> }
     const path = await link([itemOf(file)])
@@ -148,7 +149,7 @@ onOneOrTwoBackends('files without a checksum, in links to archives', (start, _, 
   })
 
   itOnce('get none when their bytes are not those of the record', async () => {
-    const file = await uploaded('d.bin', randomBytes(LARGE))
+    const file = await uploaded('d.bin', noise(LARGE))
     const { key } = refOf(file)
     await bucket().put(key, Readable.from([randomBytes(LARGE)]), { mediaType: 'application/octet-stream' })
     const { headers } = await exchange(service, await link([itemOf(file)]))
@@ -170,7 +171,7 @@ onOneOrTwoBackends('files without a checksum, in links to archives', (start, _, 
   })
 
   itOnce('are read once for several links that are requested at the same time', async () => {
-    const large = await uploaded('f.bin', randomBytes(LARGE))
+    const large = await uploaded('f.bin', noise(LARGE))
     opened.length = 0
     await Promise.all([link([itemOf(large)]), link([itemOf(large)]), link([itemOf(large)])])
     expect(opened).to.deep.equal([refOf(large).key])

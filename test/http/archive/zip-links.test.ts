@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -12,6 +11,7 @@ import { deleteFile, uploadOne, type WireRecord } from '../../support/requests/c
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
 import { everyNth } from '../../support/sized.ts'
+import { noise } from '../../support/stored/noise.ts'
 import { settled } from '../../support/stored/settled.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -21,14 +21,14 @@ onOneOrTwoBackends('links to archives', (start, _, itOnce) => {
   let service: Service
   let photo: WireRecord
   let text: WireRecord
-  let noise: Buffer
+  let original: Buffer
   let large: WireRecord
   before(async () => {
     service = await start({ env: { ZIP_RATE_LIMIT: '0' } })
-    noise = randomBytes(3_000_000)
+    original = noise(3_000_000)
     photo = await uploadOne(service, { name: 'a.png', bytes: await picture() })
     text = await uploadOne(service, { name: 'a.txt', bytes: Buffer.from('text '.repeat(1000)) })
-    large = await uploadOne(service, { name: 'a.bin', bytes: noise })
+    large = await uploadOne(service, { name: 'a.bin', bytes: original })
     const small = `${new URL(photo.src).pathname}?w=20`
     expect((await exchange(service, small)).status).to.equal(200)
     await settled(service)
@@ -80,9 +80,9 @@ onOneOrTwoBackends('links to archives', (start, _, itOnce) => {
       cwd: join(folder, 'out'),
       env: { ...process.env, LC_ALL: 'C.UTF-8' },
     })
-    expect((await readFile(join(folder, 'out', 'a.bin'))).equals(noise)).to.equal(true)
-    const original = await readFile(join(folder, 'out', 'photos', 'größe 🏯.png'))
-    expect(original.equals(await picture())).to.equal(true)
+    expect((await readFile(join(folder, 'out', 'a.bin'))).equals(original)).to.equal(true)
+    const image = await readFile(join(folder, 'out', 'photos', 'größe 🏯.png'))
+    expect(image.equals(await picture())).to.equal(true)
     const manifest = JSON.parse(await readFile(join(folder, 'out', '_manifest.json'), 'utf8'))
     expect(manifest.map(({ status }: { status: string }) => status)).to.deep.equal([
       'ok',
@@ -142,7 +142,7 @@ onOneOrTwoBackends('links to archives', (start, _, itOnce) => {
     })
 
   it('never join two archives: a download that is resumed after a delete begins again', async () => {
-    const other = await uploadOne(service, { name: 'b.bin', bytes: randomBytes(5000) })
+    const other = await uploadOne(service, { name: 'b.bin', bytes: noise(5000) })
     const path = await link([...files(), { path: other.sourceName, type: 'application' }])
     const before = await exchange(service, path)
     await deleteFile(service, other.s3PathOriginal)
@@ -157,8 +157,8 @@ onOneOrTwoBackends('links to archives', (start, _, itOnce) => {
   })
 
   itOnce('never join two archives: not by the date, which is that of the newest file', async () => {
-    const other = await uploadOne(service, { name: 'c.bin', bytes: randomBytes(5000) })
-    const newest = await uploadOne(service, { name: 'd.bin', bytes: randomBytes(5000) })
+    const other = await uploadOne(service, { name: 'c.bin', bytes: noise(5000) })
+    const newest = await uploadOne(service, { name: 'd.bin', bytes: noise(5000) })
     const path = await link([other, newest].map((file) => ({ path: file.sourceName, type: file.mimeType })))
     const { headers } = await exchange(service, path)
     await deleteFile(service, other.s3PathOriginal)

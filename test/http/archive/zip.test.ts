@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { readdir, rm } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { expect } from 'chai'
@@ -18,6 +17,7 @@ import { postZip, uploadOne, type WireRecord } from '../../support/requests/clie
 import { exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
 import { emptied } from '../../support/storage.ts'
+import { noise } from '../../support/stored/noise.ts'
 
 onOneOrTwoBackends('POST /v1/zip', (start, backend, itOnce) => {
   let service: Service
@@ -234,7 +234,7 @@ onOneOrTwoBackends('POST /v1/zip', (start, backend, itOnce) => {
   })
 
   itOnce('is accepted by unzip, Python, bsdtar and 7z, with the bytes that are delivered', async () => {
-    const large = await uploadOne(service, { name: 'large.bin', bytes: randomBytes(3_000_000) })
+    const large = await uploadOne(service, { name: 'large.bin', bytes: noise(3_000_000) })
     const page = await uploadOne(service, {
       name: 'page.html',
       bytes: `<!doctype html>${'<p>text'.repeat(300_000)}`,

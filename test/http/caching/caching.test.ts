@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -10,6 +9,7 @@ import { ask } from '../../support/requests/ask.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { exchange } from '../../support/requests/exchange.ts'
 import { type Service, startService } from '../../support/service.ts'
+import { noise } from '../../support/stored/noise.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const LIFETIMES = {
@@ -182,7 +182,7 @@ describe('caching', () => {
 
     it('are in responses whose bytes nginx sends', async () => {
       const service = await start({ env: { CDN_TAGS: 'cache-tag', ACCEL_REDIRECT: '/files/' } })
-      const { src } = await uploadOne(service, { name: 'a.bin', bytes: randomBytes(50_000) })
+      const { src } = await uploadOne(service, { name: 'a.bin', bytes: noise(50_000) })
       for (const _ of ['first', 'from memory']) {
         const headers = await headersOf(service, src, { 'X-Sendfile-Type': 'X-Accel-Redirect' })
         expect(headers).to.have.property('x-accel-redirect')
@@ -206,7 +206,7 @@ describe('caching', () => {
       const root = await temporaryFolder()
       const env = { ...LIFETIMES, CDN_CACHE_HEADER: word, CDN_TAGS: 'cache-tag,cdn-tag,edge-cache-tag,xkey' }
       const service = await start({ env: { ...env, HOT_CACHE_BYTES: '0' }, root })
-      const file = await uploadOne(service, { name: 'a.bin', bytes: randomBytes(50_000) })
+      const file = await uploadOne(service, { name: 'a.bin', bytes: noise(50_000) })
       const failing = async (headers: Record<string, string>) => exchange(service, file.src, { headers })
       const responses = [await failing({ 'If-Match': '"x"' }), await failing({ Range: 'bytes=900000-' })]
       expect((await failing({})).headers).to.include.keys(word, 'cache-tag')

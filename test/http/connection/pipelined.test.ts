@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -13,6 +12,7 @@ import { exchange, openSocket, received } from '../../support/requests/exchange.
 import { MULTIPART, multipart } from '../../support/requests/multipart.ts'
 import type { Service } from '../../support/service.ts'
 import { breakable } from '../../support/stored/breakable.ts'
+import { noise } from '../../support/stored/noise.ts'
 
 const SIZE = 1_000_000
 // More than what lies between a server and a client that does not read.
@@ -48,7 +48,7 @@ onOneBackend('pipelined requests', (start) => {
         }
       },
     })
-    large = await uploadOne(service, { name: 'large.bin', bytes: randomBytes(SIZE) })
+    large = await uploadOne(service, { name: 'large.bin', bytes: noise(SIZE) })
     huge = await uploadOne(service, { name: 'huge.bin', bytes: Buffer.alloc(HUGE) })
     for (const size of [SIZE, HUGE])
       source.breaks(size, (_asset, bytes) => {
@@ -151,7 +151,7 @@ onOneBackend('pipelined requests', (start) => {
   })
 
   it('may have bodies, which are read in order', async () => {
-    const form = multipart([{ disposition: 'name="file"; filename="b.bin"', bytes: randomBytes(300_000) }])
+    const form = multipart([{ disposition: 'name="file"; filename="b.bin"', bytes: noise(300_000) }])
     const socket = await openSocket(service)
     socket.pause()
     socket.write(get(pathOf(huge)))

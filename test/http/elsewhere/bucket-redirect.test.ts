@@ -6,9 +6,10 @@ import { S3_EMBEDDED, stoppedAtTheEnd } from '../../support/backends.ts'
 import { deleteFile, newClient, rawPath, signed, uploadOne } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { type Service, startService } from '../../support/service.ts'
+import { noise } from '../../support/stored/noise.ts'
 import { settled } from '../../support/stored/settled.ts'
 
-const LARGE = randomBytes(300_000)
+const LARGE = noise(300_000)
 const MIN_BYTES = 100_000
 const DAY_MS = 86_400_000
 

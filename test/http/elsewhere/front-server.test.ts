@@ -9,10 +9,11 @@ import { startSendingNginx } from '../../support/peers/sending-nginx.ts'
 import { deleteFile, newClient, rawPath, signed, uploadOne } from '../../support/requests/client.ts'
 import { type Answer, exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { type Service, startService } from '../../support/service.ts'
+import { noise } from '../../support/stored/noise.ts'
 import { settled } from '../../support/stored/settled.ts'
 
 const PAGE = 'https://shop.example'
-const LARGE = randomBytes(300_000)
+const LARGE = noise(300_000)
 // Of the connection, of one request, and of the server.
 const OWN = ['connection', 'keep-alive', 'date', 'server', 'x-request-id', 'x-sent-by']
 
@@ -77,10 +78,10 @@ describe('ACCEL_REDIRECT, with nginx as docs/how-to/nginx.md configures it', () 
   })
 
   it('lets nginx send a stored derivative, and its original at the raw URL', async () => {
-    const noise = { create: { width: 500, height: 500, channels: 3 as const, background: '#888' } }
+    const grainy = { create: { width: 500, height: 500, channels: 3 as const, background: '#888' } }
     const bytes = await sharp({
-      ...noise,
-      create: { ...noise.create, noise: { type: 'gaussian', mean: 128, sigma: 60 } },
+      ...grainy,
+      create: { ...grainy.create, noise: { type: 'gaussian', mean: 128, sigma: 60 } },
     })
       .png()
       .toBuffer()

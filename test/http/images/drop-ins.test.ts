@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -13,6 +13,7 @@ import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
 import { itLong } from '../../support/sized.ts'
 import { askAlias, setAlias } from '../../support/stored/aliases.ts'
+import { noise } from '../../support/stored/noise.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 onOneBackend('drop-in transformations', (start) => {
@@ -254,7 +255,7 @@ onOneBackend('drop-in event handlers', (start) => {
 
   itLong('receive no event for an archive that was refused or aborted', async () => {
     await postZip(service, { files: [] })
-    const large = await uploadOne(service, { name: 'a.bin', bytes: randomBytes(10_000_000) })
+    const large = await uploadOne(service, { name: 'a.bin', bytes: noise(10_000_000) })
     const gone = new AbortController()
     const response = await fetch(`${service.url}/v1/zip`, {
       method: 'POST',

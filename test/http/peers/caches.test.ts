@@ -13,6 +13,7 @@ import { uploadOne } from '../../support/requests/client.ts'
 import { type Answer, type Call, exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
 import { sized } from '../../support/sized.ts'
+import { noise } from '../../support/stored/noise.ts'
 
 const CACHES = {
   'nginx with proxy_cache': { startCache: startNginx, severalRanges: true },
@@ -30,20 +31,20 @@ interface Target {
 
 onOneBackend('caches in front', (start) => {
   let service: Service
-  const bytes = randomBytes(1_000_000)
-  let noise: Buffer
+  const bytes = noise(1_000_000)
+  let grain: Buffer
   let derived: Buffer
   before(async () => {
     service = await start()
     const raw = { width: 450, height: 450, channels: 3 as const }
-    noise = await sharp(randomBytes(450 * 450 * 3), { raw })
+    grain = await sharp(randomBytes(450 * 450 * 3), { raw })
       .png()
       .toBuffer()
     derived = (await exchange(service, (await derivative()).path)).body
   })
 
   async function derivative() {
-    const { src, s3PathOriginal } = await uploadOne(service, { name: 'a.png', bytes: noise })
+    const { src, s3PathOriginal } = await uploadOne(service, { name: 'a.png', bytes: grain })
     return { path: `${src.slice(service.url.length)}?w=440`, etag: `"${s3PathOriginal}_w=440"` }
   }
   const targets: Record<string, () => Promise<Target>> = {

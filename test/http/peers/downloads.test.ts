@@ -12,6 +12,7 @@ import { exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
 import { everyNth, itLong, sized } from '../../support/sized.ts'
 import { wrapBuckets } from '../../support/storage.ts'
+import { noise } from '../../support/stored/noise.ts'
 
 /** Something to download, and what it must become. */
 interface Target {
@@ -48,8 +49,8 @@ const MANAGERS: Record<string, Manager> = {
 
 onOneOrTwoBackends('download managers', (start, backend) => {
   let service: Service
-  let noise: Buffer
-  const original: Target = { url: '', bytes: randomBytes(6_000_000) }
+  let grain: Buffer
+  const original: Target = { url: '', bytes: noise(6_000_000) }
   const derivative: Target = { url: '', bytes: Buffer.alloc(0) }
   let stalled = false
   before(async () => {
@@ -68,11 +69,11 @@ onOneOrTwoBackends('download managers', (start, backend) => {
       })),
     })
     const raw = { width: 1300, height: 1300, channels: 3 as const }
-    noise = await sharp(randomBytes(1300 * 1300 * 3), { raw })
+    grain = await sharp(randomBytes(1300 * 1300 * 3), { raw })
       .png({ compressionLevel: 0 })
       .toBuffer()
     original.url = (await uploadOne(service, { name: 'a.bin', bytes: original.bytes })).src
-    derivative.url = `${(await uploadOne(service, { name: 'a.png', bytes: noise })).src}?w=1290`
+    derivative.url = `${(await uploadOne(service, { name: 'a.png', bytes: grain })).src}?w=1290`
     derivative.bytes = (await exchange(service, derivative.url)).body
     // Enough for four connections with a megabyte each.
     expect(derivative.bytes.length).to.be.above(4 * 1024 * 1024)
@@ -82,7 +83,7 @@ onOneOrTwoBackends('download managers', (start, backend) => {
     'an original': async () => original,
     'a stored derivative': async () => derivative,
     'a derivative that is not rendered yet': async () => {
-      const { src } = await uploadOne(service, { name: 'a.png', bytes: noise })
+      const { src } = await uploadOne(service, { name: 'a.png', bytes: grain })
       return { url: `${src}?w=1290`, bytes: derivative.bytes }
     },
   }

@@ -9,9 +9,10 @@ import { onOneBackend, onOneOrTwoBackends } from '../../support/backends.ts'
 import { startPage } from '../../support/peers/browser-pages.ts'
 import type { WireRecord } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
-import { noise, tus } from '../../support/requests/tus.ts'
+import { tus } from '../../support/requests/tus.ts'
 import { PROJECT, type Service } from '../../support/service.ts'
 import { itLong } from '../../support/sized.ts'
+import { noise } from '../../support/stored/noise.ts'
 
 const MIB = 1024 ** 2
 

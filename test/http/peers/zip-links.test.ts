@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -13,6 +12,7 @@ import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { type CuttingProxy, cuttingProxy } from '../../support/servers/cutting-proxy.ts'
 import type { Service } from '../../support/service.ts'
 import { itLong } from '../../support/sized.ts'
+import { noise } from '../../support/stored/noise.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 onOneBackend('Chromium downloads an archive', (start) => {
@@ -34,7 +34,7 @@ onOneBackend('Chromium downloads an archive', (start) => {
   })
   beforeEach(async () => {
     folder = await temporaryFolder()
-    const file = await uploadOne(service, { name: 'a.bin', bytes: randomBytes(3_000_000) })
+    const file = await uploadOne(service, { name: 'a.bin', bytes: noise(3_000_000) })
     const headers = { Authorization: service.tokens.secretClientToken, 'Content-Type': 'application/json' }
     const body = JSON.stringify({ files: [{ path: file.sourceName, type: file.mimeType }] })
     const link = await exchange(service, '/v1/zip/links', { method: 'POST', headers, body })

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { expect } from 'chai'
@@ -6,6 +5,7 @@ import { eventually } from '../../support/eventually.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { openSocket } from '../../support/requests/exchange.ts'
 import { type Service, startService } from '../../support/service.ts'
+import { noise } from '../../support/stored/noise.ts'
 
 describe('concurrent requests of one address', () => {
   let service: Service
@@ -14,7 +14,7 @@ describe('concurrent requests of one address', () => {
   before(async () => {
     service = await startService({ env: { CONNECTIONS_PER_ADDRESS: '3', TRUST_PROXY: '1' } })
     // More than the system takes for a client that does not read.
-    src = (await uploadOne(service, { name: 'a.bin', bytes: randomBytes(16 * 1024 * 1024) })).src
+    src = (await uploadOne(service, { name: 'a.bin', bytes: noise(16 * 1024 * 1024) })).src
   })
   after(async () => {
     for (const socket of sockets) socket.destroy()

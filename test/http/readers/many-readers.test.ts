@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { get } from 'node:http'
 import { expect } from 'chai'
 import { stoppedAtTheEnd } from '../../support/backends.ts'
@@ -7,6 +7,7 @@ import { NO_LIMITS } from '../../support/no-limits.ts'
 import { uploadOne } from '../../support/requests/client.ts'
 import { startService } from '../../support/service.ts'
 import { sized } from '../../support/sized.ts'
+import { noise } from '../../support/stored/noise.ts'
 
 const FILES = 4
 const READERS = sized(24, 60)
@@ -22,7 +23,7 @@ describe('many readers of several files', () => {
     const service = await start({ env: NO_LIMITS })
     const files = await Promise.all(
       Array.from({ length: FILES }, async (_, i) => {
-        const bytes = randomBytes(sized(4, 12) * MIB + i * 77_777)
+        const bytes = noise(sized(4, 12) * MIB + i * 77_777)
         const { src } = await uploadOne(service, { name: `${i}.bin`, bytes })
         return { url: `${service.url}${new URL(src).pathname}`, bytes }
       }),

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
@@ -19,12 +18,13 @@ import { eventually } from '../../support/eventually.ts'
 import { s3Server } from '../../support/servers/s3-server.ts'
 import { recordLog } from '../../support/service.ts'
 import { itLong } from '../../support/sized.ts'
+import { noise } from '../../support/stored/noise.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB
 // More than the system takes for a client that does not read.
-const BYTES = randomBytes(16 * MIB)
+const BYTES = noise(16 * MIB)
 const KEY = storedKey('application/bin/AAAAAAAAAAAAAAAAAAAAAA.bin')
 
 /** A file in a bucket, and how many bytes have been given out of it. */

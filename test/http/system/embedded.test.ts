@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { readFile, rename, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -12,6 +11,7 @@ import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { startService } from '../../support/service.ts'
 import { everyNth } from '../../support/sized.ts'
 import { wrapBuckets } from '../../support/storage.ts'
+import { noise } from '../../support/stored/noise.ts'
 import { settled } from '../../support/stored/settled.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -114,14 +114,14 @@ describe('the service on a disk', () => {
         },
       })),
     })
-    const archived = await uploadOne(service, { name: 'a.bin', bytes: randomBytes(5_000_000) })
+    const archived = await uploadOne(service, { name: 'a.bin', bytes: noise(5_000_000) })
     cut = archived.s3Path
     const outcome = await postZip(service, { files: [{ path: archived.sourceName, type: 'application' }] })
       .then((response) => response.arrayBuffer())
       .catch((error) => error)
     expect(outcome).to.be.an.instanceOf(Error)
 
-    const delivered = await uploadOne(service, { name: 'a.bin', bytes: randomBytes(5_000_000) })
+    const delivered = await uploadOne(service, { name: 'a.bin', bytes: noise(5_000_000) })
     cut = delivered.s3Path
     const error = await exchange(service, delivered.src).catch((one) => one)
     expect(error.code).to.equal('ECONNRESET')

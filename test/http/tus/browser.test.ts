@@ -4,7 +4,8 @@ import { type Site, startSite } from '../../client/uploader/page.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import { type Pages, startPages } from '../../support/peers/browser-pages.ts'
 import { exchange } from '../../support/requests/exchange.ts'
-import { noise, tus } from '../../support/requests/tus.ts'
+import { tus } from '../../support/requests/tus.ts'
+import { noise } from '../../support/stored/noise.ts'
 
 const TUS_JS = new URL('../../node_modules/tus-js-client/dist/tus.min.js', import.meta.url)
 const SEND = `globalThis.send = async ({ base64, options }) => {

@@ -7,7 +7,6 @@ import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import {
   begin,
   metadata,
-  noise,
   offsetAt,
   patch,
   recordIn,
@@ -16,6 +15,7 @@ import {
   uploadedByTusJs,
 } from '../../support/requests/tus.ts'
 import type { Service } from '../../support/service.ts'
+import { noise } from '../../support/stored/noise.ts'
 
 onOneOrTwoBackends('resumable uploads of parts that are joined', (start, _, itOnce) => {
   let service: Service

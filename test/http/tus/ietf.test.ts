@@ -5,8 +5,9 @@ import { onOneBackend } from '../../support/backends.ts'
 import { picture } from '../../support/media/images.ts'
 import { ask } from '../../support/requests/ask.ts'
 import { type Call, exchange, jsonOf } from '../../support/requests/exchange.ts'
-import { noise, recordIn, TUS, tus, uploadedByTusJs } from '../../support/requests/tus.ts'
+import { recordIn, TUS, tus, uploadedByTusJs } from '../../support/requests/tus.ts'
 import type { Service } from '../../support/service.ts'
+import { noise } from '../../support/stored/noise.ts'
 
 // What URLSession of iOS and macOS sends with each of its uploads.
 const OF_URLSESSION = { 'Upload-Complete': '?1', 'Upload-Draft-Interop-Version': '6' }

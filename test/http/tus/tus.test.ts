@@ -9,18 +9,10 @@ import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
 import { newClient, uploadOne } from '../../support/requests/client.ts'
 import { exchange, jsonOf, openSocket } from '../../support/requests/exchange.ts'
-import {
-  begin,
-  noise,
-  OFFSET_STREAM,
-  offsetAt,
-  patch,
-  recordIn,
-  TUS,
-  tus,
-} from '../../support/requests/tus.ts'
+import { begin, OFFSET_STREAM, offsetAt, patch, recordIn, TUS, tus } from '../../support/requests/tus.ts'
 import type { Service } from '../../support/service.ts'
 import { longOnce } from '../../support/sized.ts'
+import { noise } from '../../support/stored/noise.ts'
 
 onOneOrTwoBackends('resumable uploads', (start, _, itOnce) => {
   const itLongOnce = longOnce(itOnce)

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
@@ -8,6 +8,7 @@ import { picture } from '../../support/media/images.ts'
 import type { WireRecord } from '../../support/requests/client.ts'
 import { exchange, jsonOf, openSocket } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
+import { noise } from '../../support/stored/noise.ts'
 
 onOneBackend('PUT /v1/upload/{name}', (start) => {
   let service: Service
@@ -39,7 +40,7 @@ onOneBackend('PUT /v1/upload/{name}', (start) => {
   })
 
   it('stores a chunked body', async () => {
-    const bytes = randomBytes(12_000_000)
+    const bytes = noise(12_000_000)
     const chunks = Readable.from(
       (function* () {
         for (let at = 0; at < bytes.length; at += 100_000) yield bytes.subarray(at, at + 100_000)

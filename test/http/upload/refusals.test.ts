@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -16,6 +15,7 @@ import { BOUNDARY, MULTIPART, multipart, postForm, type RawPart } from '../../su
 import type { Service } from '../../support/service.ts'
 import { itLong, sized } from '../../support/sized.ts'
 import { withClock } from '../../support/stored/clock.ts'
+import { noise } from '../../support/stored/noise.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const MAX_BYTES = 100_000
@@ -88,7 +88,7 @@ onOneBackend('refused uploads', (start) => {
 
   describe('by size', () => {
     it('accept a file of exactly UPLOAD_MAX_BYTES, and refuse one byte more', async () => {
-      const exact = await uploadOne(service, { name: 'a.bin', bytes: randomBytes(MAX_BYTES) })
+      const exact = await uploadOne(service, { name: 'a.bin', bytes: noise(MAX_BYTES) })
       expect(exact.size).to.equal(MAX_BYTES)
       const { body } = await exchange(service, exact.src)
       expect(body.length).to.equal(MAX_BYTES)
@@ -97,7 +97,7 @@ onOneBackend('refused uploads', (start) => {
         headers: authorized(),
       })
 
-      const response = await postFiles(service, [{ name: 'a.bin', bytes: randomBytes(MAX_BYTES + 1) }])
+      const response = await postFiles(service, [{ name: 'a.bin', bytes: noise(MAX_BYTES + 1) }])
       const problem = (await response.json()) as Record<string, unknown>
       expect({
         status: response.status,
@@ -107,7 +107,7 @@ onOneBackend('refused uploads', (start) => {
     })
 
     it('apply the limit to each file separately', async () => {
-      const files = [1, 2, 3].map((i) => ({ name: `${i}.bin`, bytes: randomBytes(MAX_BYTES) }))
+      const files = [1, 2, 3].map((i) => ({ name: `${i}.bin`, bytes: noise(MAX_BYTES) }))
       const response = await postFiles(service, files)
       expect(response.status).to.equal(200)
       for (const { s3PathOriginal } of (await response.json()) as Array<{ s3PathOriginal: string }>)
@@ -116,7 +116,7 @@ onOneBackend('refused uploads', (start) => {
 
     it('respond while the client is still sending, and do not wait for the rest', async () => {
       const endless = new Readable({ read() {} })
-      endless.push(multipart([{ disposition: FILE, bytes: randomBytes(2 * MAX_BYTES) }], { end: false }))
+      endless.push(multipart([{ disposition: FILE, bytes: noise(2 * MAX_BYTES) }], { end: false }))
       const answer = await exchange(service, '/v1/upload', {
         method: 'POST',
         headers: authorized({ 'Transfer-Encoding': 'chunked' }),
@@ -156,7 +156,7 @@ onOneBackend('refused uploads', (start) => {
 
     it('store nothing of many files that are refused at their first bytes', async () => {
       const strict = await start({ env: { UPLOAD_MAX_BYTES: '10' } })
-      const file = { name: 'a.bin', bytes: randomBytes(11) }
+      const file = { name: 'a.bin', bytes: noise(11) }
       for (let round = 0; round < sized(2, 5); round += 1) {
         const responses = await Promise.all(Array.from({ length: 20 }, () => postFiles(strict, [file])))
         expect(new Set(responses.map(({ status }) => status))).to.deep.equal(new Set([413]))
@@ -180,7 +180,7 @@ onOneBackend('refused uploads', (start) => {
   describe('with one invalid file', () => {
     const second: Record<string, { parts: () => RawPart[]; end?: boolean; status: number }> = {
       'is too large': {
-        parts: () => [{ disposition: FILE, bytes: randomBytes(MAX_BYTES + 1) }],
+        parts: () => [{ disposition: FILE, bytes: noise(MAX_BYTES + 1) }],
         status: 413,
       },
       'breaks off': { parts: () => [{ disposition: FILE, bytes: 'brok' }], end: false, status: 400 },
@@ -356,7 +356,7 @@ onOneBackend('refused uploads', (start) => {
   describe('with a client that disconnects', () => {
     const form = multipart([
       { disposition: FILE, bytes: 'a first, whole file' },
-      { disposition: FILE, bytes: randomBytes(90_000) },
+      { disposition: FILE, bytes: noise(90_000) },
     ])
     const moments: Record<string, number> = {
       'before the body': 0,

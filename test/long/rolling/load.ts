@@ -14,7 +14,8 @@ import { type Caller, rawPath, type WireRecord } from '../../support/requests/cl
 import { type Answer, type Call, exchange, jsonOf } from '../../support/requests/exchange.ts'
 import { MULTIPART, multipart } from '../../support/requests/multipart.ts'
 import type { Receiver } from '../../support/requests/receiver.ts'
-import { metadata, noise, patch, recordIn, tus } from '../../support/requests/tus.ts'
+import { metadata, patch, recordIn, tus } from '../../support/requests/tus.ts'
+import { noise } from '../../support/stored/noise.ts'
 import { type State, storedState } from '../../support/stored/state.ts'
 
 /** A response that a client has to retry later: on a busy machine, calls to Redis or S3 time out, and leases expire. */

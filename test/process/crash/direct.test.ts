@@ -3,7 +3,6 @@ import { S3_EMBEDDED, S3_REDIS, stoppedAtTheEnd } from '../../support/backends.t
 import { command } from '../../support/command.ts'
 import { eventually } from '../../support/eventually.ts'
 import { exchange } from '../../support/requests/exchange.ts'
-import { noise } from '../../support/requests/tus.ts'
 import { crashedBackends, crashPoints } from '../../support/servers/crash-points.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { sized } from '../../support/sized.ts'
@@ -15,6 +14,7 @@ import {
   putAll,
   recordOf,
 } from '../../support/stored/direct-uploads.ts'
+import { noise } from '../../support/stored/noise.ts'
 
 /** Where a process dies that completes a direct upload in two parts. */
 const STEPS = [

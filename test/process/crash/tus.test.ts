@@ -5,10 +5,11 @@ import { command } from '../../support/command.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { Caller } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
-import { begin, noise, offsetAt, patch, tus } from '../../support/requests/tus.ts'
+import { begin, offsetAt, patch, tus } from '../../support/requests/tus.ts'
 import { crashedBackends, crashPoints, isTriedOn, preparedOnce } from '../../support/servers/crash-points.ts'
 import { type Service, startService } from '../../support/service.ts'
 import { sweptLater } from '../../support/stored/clock.ts'
+import { noise } from '../../support/stored/noise.ts'
 
 // More than a piece has at most, and more than a part of an upload to S3.
 const LARGE = { size: 9_000_000, first: 8_200_000 }

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
@@ -25,6 +24,7 @@ import {
 } from '../../support/servers/process.ts'
 import { PROJECT, startService } from '../../support/service.ts'
 import { itLong, sized } from '../../support/sized.ts'
+import { noise } from '../../support/stored/noise.ts'
 import { readState, storedState } from '../../support/stored/state.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -157,11 +157,11 @@ describe('the server process', () => {
         env: { DATA_DIR: folder },
         program: '/bin/sh',
       })
-      const large = await postFiles(server, [{ name: 'a.bin', bytes: randomBytes(600 * 1024) }])
+      const large = await postFiles(server, [{ name: 'a.bin', bytes: noise(600 * 1024) }])
       expect(large.status).to.equal(503)
       expect(large.headers.get('retry-after')).to.equal('60')
       expect(await large.json()).to.include({ code: 'storage_full' })
-      const small = await uploadOne(server, { name: 'b.bin', bytes: randomBytes(1024) })
+      const small = await uploadOne(server, { name: 'b.bin', bytes: noise(1024) })
       expect((await fetch(`${server.url}${new URL(small.src).pathname}`)).status).to.equal(200)
       server.child.kill('SIGTERM')
       await server.ended

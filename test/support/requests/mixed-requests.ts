@@ -5,6 +5,7 @@ import { expect } from 'chai'
 import { MIB } from '../heavy.ts'
 import { picture } from '../media/images.ts'
 import type { RunningServer } from '../servers/process.ts'
+import { noise } from '../stored/noise.ts'
 import { deleteFile, postFiles, postZip, uploadOne, type WireRecord } from './client.ts'
 import { exchange, openSocket } from './exchange.ts'
 import { MULTIPART, multipart, postForm } from './multipart.ts'
@@ -22,7 +23,7 @@ const CALLERS = 10
  */
 export async function mixedRequests(server: RunningServer, files: number): Promise<void> {
   const bytes = await picture()
-  const large = await uploadOne(server, { name: 'large.bin', bytes: randomBytes(4 * MIB) })
+  const large = await uploadOne(server, { name: 'large.bin', bytes: noise(4 * MIB) })
   let left = files
   const caller = async () => {
     while (left-- > 0) await lifeOfAFile(server, { bytes, large: new URL(large.src).pathname })

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { Upload, type UploadOptions } from 'tus-js-client'
 import type { ResumeStore } from '../../../client/upload/resume-store.ts'
 import type { Caller, WireRecord } from './client.ts'
@@ -6,11 +5,6 @@ import { type Answer, type Call, exchange } from './exchange.ts'
 
 export const TUS = { 'Tus-Resumable': '1.0.0' }
 export const OFFSET_STREAM = { 'Content-Type': 'application/offset+octet-stream' }
-
-/** Bytes that no format begins with, and that no two files share. */
-export function noise(bytes: number): Buffer {
-  return Buffer.concat([Buffer.alloc(16), randomBytes(bytes - 16)])
-}
 
 /** The URLs of unfinished uploads, as localStorage has them in a page. */
 export function memoryStore(): ResumeStore & { urls: Map<string, string> } {

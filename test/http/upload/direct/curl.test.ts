@@ -6,8 +6,8 @@ import { expect } from 'chai'
 import { S3_EMBEDDED, stoppedAtTheEnd } from '../../../support/backends.ts'
 import type { WireRecord } from '../../../support/requests/client.ts'
 import { exchange } from '../../../support/requests/exchange.ts'
-import { noise } from '../../../support/requests/tus.ts'
 import { PROJECT, startService } from '../../../support/service.ts'
+import { noise } from '../../../support/stored/noise.ts'
 import { temporaryFolder } from '../../../support/temporary-folder.ts'
 
 describe('the commands of the guide to direct uploads', () => {

@@ -7,7 +7,6 @@ import { picture } from '../../../support/media/images.ts'
 import { ask } from '../../../support/requests/ask.ts'
 import { type Caller, newClient, postFiles } from '../../../support/requests/client.ts'
 import { type Answer, exchange, jsonOf } from '../../../support/requests/exchange.ts'
-import { noise } from '../../../support/requests/tus.ts'
 import { type Service, startService } from '../../../support/service.ts'
 import { everyNth, itLong, sized } from '../../../support/sized.ts'
 import { wrapBuckets } from '../../../support/storage.ts'
@@ -23,6 +22,7 @@ import {
   putAll,
   recordOf,
 } from '../../../support/stored/direct-uploads.ts'
+import { noise } from '../../../support/stored/noise.ts'
 
 const MIB = 1024 ** 2
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')

@@ -8,7 +8,6 @@ import { ADMIN_PASSWORD, signedIn } from '../../../support/requests/admin.ts'
 import { ask } from '../../../support/requests/ask.ts'
 import type { Caller } from '../../../support/requests/client.ts'
 import { type Answer, exchange, jsonOf } from '../../../support/requests/exchange.ts'
-import { noise } from '../../../support/requests/tus.ts'
 import { s3Server } from '../../../support/servers/s3-server.ts'
 import { type Service, startService } from '../../../support/service.ts'
 import { itLong, sized } from '../../../support/sized.ts'
@@ -27,6 +26,7 @@ import {
   recordOf,
   restOf,
 } from '../../../support/stored/direct-uploads.ts'
+import { noise } from '../../../support/stored/noise.ts'
 
 const MIB = 1024 ** 2
 const BYTES = noise(11 * MIB)

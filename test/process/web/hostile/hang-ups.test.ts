@@ -12,6 +12,7 @@ import { type Caller, uploadOne, type WireRecord } from '../../../support/reques
 import { openSocket } from '../../../support/requests/exchange.ts'
 import { type RunningServer, startProcess } from '../../../support/servers/process.ts'
 import { sized } from '../../../support/sized.ts'
+import { noise } from '../../../support/stored/noise.ts'
 import { temporaryFolder } from '../../../support/temporary-folder.ts'
 
 const MIB = 1024 * 1024
@@ -31,7 +32,7 @@ describe('clients that disconnect', () => {
     dataDir = await temporaryFolder()
     const env = { DATA_DIR: dataDir, LOG_LEVEL: 'error', ...NO_LIMITS }
     server = await startProcess({ env })
-    large = await uploadOne(server, { name: 'large.bin', bytes: randomBytes(8 * MIB) })
+    large = await uploadOne(server, { name: 'large.bin', bytes: noise(8 * MIB) })
     photo = await uploadOne(server, { name: 'photo.png', bytes: await picture() })
   })
   after(async () => {

@@ -18,9 +18,9 @@ import { createSweepResumables } from '../../../../src/service/upload/resumable/
 import { S3_EMBEDDED, stoppedAtTheEnd } from '../../../support/backends.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { rejection } from '../../../support/rejection.ts'
-import { noise } from '../../../support/requests/tus.ts'
 import { recordLog, startService } from '../../../support/service.ts'
 import { begunDirect, completeDirect, putAll, recordOf } from '../../../support/stored/direct-uploads.ts'
+import { noise } from '../../../support/stored/noise.ts'
 
 const GIB = 1024 ** 3
 const HOUR_MS = 3_600_000
