@@ -14,6 +14,7 @@ import {
 } from '../../support/requests/client.ts'
 import { exchange, jsonOf } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
+import { settled } from '../../support/stored/settled.ts'
 import { expectLasting } from '../../support/texts/lasting.ts'
 
 const inSeconds = (seconds: number) => Math.floor(Date.now() / 1000) + seconds
@@ -44,6 +45,8 @@ onOneBackend('signed delivery URLs', (start) => {
   it('are required for a client with signedUrls, at every public URL', async () => {
     const info = path.replace('/upload/', '/info/')
     await get(signed(`${path}?w=30`, key))
+    // Stored after its response. Its job is complete from then on.
+    await settled(service)
     const raw = rawPath(client, record.s3PathOriginal)
     const job = raw.replace('/bucket/', '/jobs/').concat('_w=30')
     for (const target of [path, `${path}?w=20`, info, `${info}?location`, raw, job, `${path}?download`]) {
