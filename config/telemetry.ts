@@ -1,4 +1,4 @@
-import { isEndpoint } from './address.ts'
+import { isEndpoint } from '../src/core/net/http-url.ts'
 import { type Environment, integer, text, type Variable } from './variable.ts'
 
 /** A collector, and the headers of each request to it. */

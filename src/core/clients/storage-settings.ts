@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { plainHttpUrl } from '../net/http-url.ts'
 import { badParameter } from '../problem.ts'
 import type { StorageConnection } from './client-storage.ts'
 
@@ -153,10 +154,6 @@ function matching(pattern: RegExp, expected: string) {
   }
 }
 
-/** Undefined for an invalid URL, and for one with credentials, query or fragment. */
 function urlOf(text: string): URL | undefined {
-  if (text.length > 1000 || !URL.canParse(text)) return undefined
-  const url = new URL(text)
-  const isPlain = url.username === '' && url.password === '' && url.search === '' && url.hash === ''
-  return isPlain && /^https?:$/.test(url.protocol) ? url : undefined
+  return text.length > 1000 ? undefined : plainHttpUrl(text)
 }
