@@ -18,11 +18,14 @@ interface Setting<T> {
   checked?(received: NonNullable<T>, param: string): T
 }
 
-// The same patterns as for S3_BUCKET, S3_PREFIX, AWS_REGION and the keys in config/storage.ts.
-const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
+/** Names of buckets in S3. */
+export const BUCKET_NAME = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
+/** Regions of S3. */
+export const REGION = /^[a-z0-9-]{1,64}$/
+/** Access keys of S3, and their secrets. */
+export const ACCESS_KEY = /^[\x21-\x7e]{1,128}$/
+// Like that of S3_PREFIX, but it may be empty.
 const PREFIX = /^(?!.*(?:^|\/)\.{1,2}(?:\/|$))[\w./-]{0,200}$/
-const REGION = /^[a-z0-9-]{1,64}$/
-const KEY = /^[\x21-\x7e]{1,128}$/
 const DEFAULT_REGION = 'us-east-1'
 
 const string = z.string('a string')
@@ -34,19 +37,19 @@ const STORAGE_SETTINGS = {
     stored: z.string(),
     flags: '--bucket <bucket>',
     help: 'bucket in S3 or a compatible store',
-    checked: matching(BUCKET, "a bucket's name"),
+    checked: matching(BUCKET_NAME, "a bucket's name"),
   },
   accessKeyId: {
     given: string,
     stored: z.string(),
     flags: '--access-key-id <key>',
     help: 'access key ID; its secret is read as described below',
-    checked: matching(KEY, 'an access key'),
+    checked: matching(ACCESS_KEY, 'an access key'),
   },
   secretAccessKey: {
     given: string,
     checked(secret: string, param: string) {
-      if (KEY.test(secret)) return secret
+      if (ACCESS_KEY.test(secret)) return secret
       const expected = '1 to 128 printable characters without spaces'
       throw badParameter({ param, expected, received: `${secret.length} characters` })
     },
