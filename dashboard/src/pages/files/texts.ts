@@ -142,6 +142,6 @@ export const FILE_ACTIONS = {
   zipFormat: 'Format',
   zipFormats: { same: 'As the original', jpeg: 'JPEG', png: 'PNG', webp: 'WebP', avif: 'AVIF' },
   tagsTooMany: 'Tags of at most 1,000 files can be changed at a time. Select fewer.',
-  zipTooMany: 'An archive has at most 100 files. Select fewer.',
+  zipTooMany: (most: number) => `An archive has at most ${most} files. Select fewer.`,
   pixels: 'Pixels. Smaller images are not enlarged.',
 }

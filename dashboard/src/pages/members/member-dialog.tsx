@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { MEMBER_NAME_MAX_LENGTH } from '../../../../client/generated/limits.ts'
 import type { Member, Role } from '../../../../client/index.ts'
 import { installation } from '../../api/clients.ts'
 import { useSession } from '../../api/session.ts'
@@ -74,7 +75,7 @@ export function MemberDialog({
       <Field label={MEMBERS.name} optional={!member}>
         <Input
           autoComplete="off"
-          maxLength={100}
+          maxLength={MEMBER_NAME_MAX_LENGTH}
           value={name}
           onChange={(event) => setName(event.target.value)}
         />

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { CornerLeftUp } from 'lucide-react'
 import { useState } from 'react'
+import { FOLDER_MAX_BYTES } from '../../../../../client/generated/limits.ts'
 import type { ListedFile } from '../../../../../client/index.ts'
 import { useClient } from '../../../api/session.ts'
 import { Field, Input } from '../../../ui/forms/field.tsx'
@@ -113,7 +114,7 @@ export function MoveDialog({
           >
             <Input
               value={path}
-              maxLength={200}
+              maxLength={FOLDER_MAX_BYTES}
               spellCheck={false}
               autoComplete="off"
               onChange={(event) => setPath(event.target.value)}
