@@ -10,9 +10,10 @@ import { MEMBERS } from '../../texts/members.ts'
 import { Field, Input } from '../../ui/forms/field.tsx'
 import { Select } from '../../ui/forms/select.tsx'
 import { FormDialog } from '../../ui/overlays/dialog.tsx'
+import type { ShownOnce } from '../../ui/overlays/once-dialog.tsx'
 import { toast } from '../../ui/overlays/toast.tsx'
 import { ClientChoice } from './client-choice.tsx'
-import type { IssuedLink } from './link-dialog.tsx'
+import { issuedLink } from './issued-link.ts'
 
 const ROLES: readonly Role[] = ['viewer', 'editor', 'owner']
 
@@ -24,7 +25,7 @@ export function MemberDialog({
 }: {
   member?: Member
   onClose: () => void
-  onInvited: (link: IssuedLink) => void
+  onInvited: (link: ShownOnce) => void
 }) {
   const session = useSession()
   const queryClient = useQueryClient()
@@ -44,7 +45,7 @@ export function MemberDialog({
       toast.success(MEMBERS.saved)
     } else {
       const invited = await installation.members.invite({ ...given, email: email.trim() })
-      onInvited({ link: invited.link, expiresAt: invited.expiresAt, name: invited.member.name })
+      onInvited(issuedLink(invited, invited.member))
     }
     void queryClient.invalidateQueries({ queryKey: ['members'] })
     if (member?.id === session.member.id) void queryClient.invalidateQueries({ queryKey: ['session'] })
