@@ -1,4 +1,6 @@
-const files = (count: number) => (count === 1 ? '1 file' : `${count.toLocaleString('en')} files`)
+import { COMMON } from './common.ts'
+
+const { files } = COMMON
 
 /** Texts of the upload panel. */
 export const UPLOAD = {

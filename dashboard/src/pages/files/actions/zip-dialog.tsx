@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'react'
 import { ARCHIVE_FILES_MAX, SIDE_MAX } from '../../../../../client/generated/limits.ts'
 import type { ZipEntry } from '../../../../../client/index.ts'
 import { useClient } from '../../../api/session.ts'
+import { COMMON } from '../../../texts/common.ts'
 import { Segmented } from '../../../ui/forms/choices.tsx'
 import { Field, Input } from '../../../ui/forms/field.tsx'
 import { Select } from '../../../ui/forms/select.tsx'
@@ -9,7 +10,6 @@ import { FormDialog } from '../../../ui/overlays/dialog.tsx'
 import { FILE_ACTIONS } from '../texts.ts'
 import type { DialogProps } from './delete-dialog.tsx'
 import { filesOf, type SelectedFile, sizeOf } from './files-of.ts'
-import { filesText } from './outcome.ts'
 import { type ZipNames, zipNames } from './zip-names.ts'
 
 const FORMATS = ['same', 'jpeg', 'png', 'webp', 'avif'] as const
@@ -50,7 +50,7 @@ export function ZipDialog({ items, onClose }: Omit<DialogProps, 'onDone'>) {
   return (
     <FormDialog
       onClose={onClose}
-      title={FILE_ACTIONS.zipTitle(filesText(files))}
+      title={FILE_ACTIONS.zipTitle(COMMON.files(files))}
       action={FILE_ACTIONS.download}
       isClosable
       isDisabled={files > ARCHIVE_FILES_MAX}
