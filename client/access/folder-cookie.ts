@@ -1,3 +1,5 @@
+import { COOKIE_MAX_SECONDS, FOLDER_MAX_BYTES } from '../generated/limits.ts'
+
 /** What a signed cookie opens, and for how long. */
 export interface FolderCookieOptions {
   /** The public token of the client: `pub_…`. */
@@ -23,9 +25,6 @@ export interface FolderCookie {
   link: string
 }
 
-const MAX_SECONDS = 604_800
-const MAX_BYTES = 200
-
 /**
  * Signs a cookie that opens all files in a folder. On a server, without a request.
  *
@@ -38,14 +37,14 @@ export async function signFolderCookie({
   expiresIn,
   now = Date.now,
 }: FolderCookieOptions): Promise<FolderCookie> {
-  const isFolder = folder !== '' && !/^\/|\/$/.test(folder) && bytesOf(folder).length <= MAX_BYTES
+  const isFolder = folder !== '' && !/^\/|\/$/.test(folder) && bytesOf(folder).length <= FOLDER_MAX_BYTES
   if (!isFolder)
     throw new TypeError(
-      `expected a folder of 1 to ${MAX_BYTES} bytes without a slash at its ends but received ${JSON.stringify(folder)}`,
+      `expected a folder of 1 to ${FOLDER_MAX_BYTES} bytes without a slash at its ends but received ${JSON.stringify(folder)}`,
     )
-  if (!(Number.isInteger(expiresIn) && expiresIn >= 1 && expiresIn <= MAX_SECONDS))
+  if (!(Number.isInteger(expiresIn) && expiresIn >= 1 && expiresIn <= COOKIE_MAX_SECONDS))
     throw new RangeError(
-      `expected an integer from 1 to ${MAX_SECONDS} for expiresIn but received ${expiresIn}`,
+      `expected an integer from 1 to ${COOKIE_MAX_SECONDS} for expiresIn but received ${expiresIn}`,
     )
   const until = Math.floor(now() / 1000) + expiresIn
   const algorithm = { name: 'HMAC', hash: 'SHA-256' }

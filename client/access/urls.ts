@@ -1,4 +1,5 @@
 import type { SignedUrl, SignedUrls } from '../generated/api.ts'
+import { SIGNED_URLS_MAX } from '../generated/limits.ts'
 import { SluiceError } from '../http/problem.ts'
 import type { Api, CallOptions } from '../http/request.ts'
 
@@ -18,15 +19,12 @@ export interface Urls {
   sign(url: Text, options?: SignOptions): Promise<string>
 }
 
-// The limit of the service for one request.
-const URLS_MAX = 1000
-
 /** Creates the calls for URLs. */
 export function createUrls(api: Api): Urls {
   async function signMany(urls: readonly Text[], { signal, expiresIn }: SignOptions): Promise<string[]> {
     const signed: string[] = []
-    for (let i = 0; i < urls.length; i += URLS_MAX) {
-      const json = { urls: urls.slice(i, i + URLS_MAX).map(String), expiresIn }
+    for (let i = 0; i < urls.length; i += SIGNED_URLS_MAX) {
+      const json = { urls: urls.slice(i, i + SIGNED_URLS_MAX).map(String), expiresIn }
       const { results } = await api.json<SignedUrls>({ ...REQUEST, json, signal })
       for (const result of results) {
         // The service states only the code: it is a refusal of this URL, not of the request.

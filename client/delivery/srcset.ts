@@ -1,3 +1,4 @@
+import { SIDE_MAX } from '../generated/limits.ts'
 import { buildUrl, type DeliverySource } from './build-url.ts'
 import type { TransformParameters } from './parameters.ts'
 
@@ -5,8 +6,6 @@ type Parameters = Omit<TransformParameters, 'w' | 'width'>
 
 // The usual widths of windows, times their device pixels.
 const WIDTHS = [320, 480, 640, 960, 1280, 1920, 2560, 3840]
-/** The widest derivative, in pixels. */
-export const WIDTH_MAX = 5000
 
 /** The value of a `srcset` attribute: the same image in several widths. `f=auto` unless `parameters` name a format. */
 export function srcset(src: DeliverySource, widths: readonly number[], parameters: Parameters = {}): string {
@@ -23,5 +22,5 @@ export function withWidth(w: number, parameters: Parameters): TransformParameter
 /** The widths that a browser can choose from: 1, 2 and 3 times a fixed width in CSS pixels, else those of usual windows. */
 export function usualWidths(fixed: number | undefined): readonly number[] {
   if (fixed === undefined) return WIDTHS
-  return [...new Set([1, 2, 3].map((density) => Math.min(WIDTH_MAX, Math.round(density * fixed))))]
+  return [...new Set([1, 2, 3].map((density) => Math.min(SIDE_MAX, Math.round(density * fixed))))]
 }

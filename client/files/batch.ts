@@ -1,4 +1,5 @@
 import type { DeletionReport, RestorationReport } from '../generated/api.ts'
+import { BATCH_PATHS_MAX } from '../generated/limits.ts'
 import type { Api, CallOptions } from '../http/request.ts'
 import { type FileRef, pathOf } from '../records.ts'
 
@@ -13,9 +14,6 @@ export interface ManyOptions extends CallOptions {
   /** Also when the client has soft delete. */
   permanently?: boolean
 }
-
-// The limit of the service for one request.
-const PATHS_MAX = 1000
 
 /** Deletes files, in as many requests as needed. */
 export async function removeMany(
@@ -60,8 +58,8 @@ async function inBatches(
   work: (paths: string[]) => Promise<FileReport[]>,
 ): Promise<FileReport[]> {
   const reports: FileReport[] = []
-  for (let i = 0; i < files.length; i += PATHS_MAX)
-    reports.push(...(await work(files.slice(i, i + PATHS_MAX).map(pathOf))))
+  for (let i = 0; i < files.length; i += BATCH_PATHS_MAX)
+    reports.push(...(await work(files.slice(i, i + BATCH_PATHS_MAX).map(pathOf))))
   return reports
 }
 

@@ -1,4 +1,5 @@
 import type { CopyReport, MoveReport } from '../generated/api.ts'
+import { COPIES_MAX } from '../generated/limits.ts'
 import type { Api, CallOptions } from '../http/request.ts'
 import { type FileRef, pathOf } from '../records.ts'
 
@@ -14,9 +15,6 @@ export interface MoveItem extends CopyItem {
   /** How long the former URLs redirect to the new ones: `90m`, `24h`, `7d`; at most `365d`. Default: not at all. */
   redirect?: string
 }
-
-// The limit of the service for one request.
-const FILES_MAX = 100
 
 /** Copies files, in as many requests as needed. */
 export function copyFiles(
@@ -63,7 +61,7 @@ async function inBatches<Item, Outcome>(
   work: (items: readonly Item[]) => Promise<Outcome[]>,
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = []
-  for (let i = 0; i < items.length; i += FILES_MAX)
-    outcomes.push(...(await work(items.slice(i, i + FILES_MAX))))
+  for (let i = 0; i < items.length; i += COPIES_MAX)
+    outcomes.push(...(await work(items.slice(i, i + COPIES_MAX))))
   return outcomes
 }

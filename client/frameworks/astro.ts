@@ -1,3 +1,4 @@
+import { SIDE_MAX } from '../generated/limits.ts'
 import { focusOf } from './focus.ts'
 import { frameworkUrl } from './framework-url.ts'
 
@@ -39,9 +40,6 @@ const QUALITIES: Readonly<Record<string, number>> = { low: 25, mid: 50, high: 80
 /** Values of `fit` that have other names in Sluice. `none` crops neither side, and `scale-down` never enlarges. */
 const FITS: Readonly<Record<string, string>> = { contain: 'inside', none: 'outside', 'scale-down': 'inside' }
 
-// The largest side of an output.
-const MAX_SIDE = 5000
-
 /**
  * The image service for `image.service` in the configuration of Astro.
  *
@@ -76,7 +74,7 @@ const sluiceService: AstroImageService = {
         const transform = { ...image, width: Math.round(w), height: ratio && Math.round(w * ratio) }
         return { transform, descriptor, attributes }
       })
-      .filter(({ transform: { width, height = 0 } }) => width > 0 && Math.max(width, height) <= MAX_SIDE)
+      .filter(({ transform: { width, height = 0 } }) => width > 0 && Math.max(width, height) <= SIDE_MAX)
       .sort((one, other) => one.transform.width - other.transform.width)
   },
   getHTMLAttributes(image) {

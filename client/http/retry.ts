@@ -1,4 +1,4 @@
-import { isBusy, SluiceError } from './problem.ts'
+import { isBusy, retryAfterSeconds, SluiceError } from './problem.ts'
 import { wait } from './wait.ts'
 
 /** When a failed request is sent again. */
@@ -20,6 +20,8 @@ export interface RetryOptions {
 
 const FIRST_BACKOFF_MS = 250
 const BACKOFF_MAX_MS = 10_000
+// Without `Retry-After`.
+const POLL_SECONDS = 2
 
 /**
  * Repeats an attempt. A 429 or 503 with `Retry-After` is repeated after that time: Sluice has done nothing then. So is an attempt
@@ -60,6 +62,11 @@ export async function withRetries<T>(
 /** The time before the next attempt, with jitter, so that many clients do not come back at the same moment. */
 export function backoffMs(failures: number, random = Math.random): number {
   return Math.min(BACKOFF_MAX_MS, FIRST_BACKOFF_MS * 2 ** failures) * (0.5 + random() / 2)
+}
+
+/** Waits until a result may be there, as `Retry-After` of the last response requests: a second at least, to poll in no busy loop. */
+export function waitAsAsked({ headers }: Response, signal?: AbortSignal, pause = wait): Promise<void> {
+  return pause(1000 * Math.max(1, retryAfterSeconds(headers.get('Retry-After')) ?? POLL_SECONDS), signal)
 }
 
 /** Undefined: the request must not be repeated. */

@@ -8,8 +8,9 @@ import {
 } from 'react'
 import { buildUrl, type DeliverySource } from '../delivery/build-url.ts'
 import type { TransformParameters } from '../delivery/parameters.ts'
-import { srcset, usualWidths, WIDTH_MAX, withWidth } from '../delivery/srcset.ts'
+import { srcset, usualWidths, withWidth } from '../delivery/srcset.ts'
 import { thumbHashToDataUrl } from '../delivery/thumb-hash.ts'
+import { SIDE_MAX } from '../generated/limits.ts'
 
 type Parameters = Omit<TransformParameters, 'w' | 'width'>
 
@@ -49,7 +50,7 @@ export const SluiceImage = forwardRef<HTMLImageElement, SluiceImageProps>(functi
   const all = widths ?? usualWidths(sizes === undefined ? width : undefined)
   const hash = thumbHash ?? hashOf(src)
   const placeholder = useMemo(() => (hash === undefined ? undefined : placeholderOf(hash)), [hash])
-  const middle = all[Math.floor((all.length - 1) / 2)] ?? WIDTH_MAX
+  const middle = all[Math.floor((all.length - 1) / 2)] ?? SIDE_MAX
   return createElement('img', {
     // A lazy image needs its attributes before `src`, which starts the request.
     loading: priority ? 'eager' : 'lazy',

@@ -12,10 +12,13 @@ interface WebStorage {
 }
 
 const PREFIX = 'sluice-upload:'
-// By default, the service deletes unfinished uploads after a day (RESUMABLE_UPLOAD_TTL_SECONDS).
-const LIFETIME_MS = 7 * 24 * 3_600_000
+/**
+ * How long a browser stores unfinished uploads: a week. By default, the service deletes them after a day (RESUMABLE_UPLOAD_TTL_SECONDS);
+ * those begin again.
+ */
+export const UNFINISHED_MS = 7 * 24 * 3_600_000
 
-/** The localStorage of a browser, for a week. Undefined where there is no usable one. */
+/** The localStorage of a browser, for {@link UNFINISHED_MS}. Undefined where there is no usable one. */
 export function browserStore(): ResumeStore | undefined {
   const storage = webStorage()
   if (!storage) return undefined
@@ -39,7 +42,7 @@ export function browserStore(): ResumeStore | undefined {
 /** Removes the names of files whose uploads were never continued. */
 function removeOld(storage: WebStorage): void {
   for (const key of Object.keys(storage))
-    if (key.startsWith(PREFIX) && Number(storage.getItem(key)?.split(' ')[0]) < Date.now() - LIFETIME_MS)
+    if (key.startsWith(PREFIX) && Number(storage.getItem(key)?.split(' ')[0]) < Date.now() - UNFINISHED_MS)
       storage.removeItem(key)
 }
 

@@ -2,7 +2,7 @@ import type { FileRecord } from '../generated/api.ts'
 import { isBusy, SluiceError } from '../http/problem.ts'
 import type { UploadProgress } from '../http/progress.ts'
 import type { Api } from '../http/request.ts'
-import { backoffMs } from '../http/retry.ts'
+import { backoffMs, waitAsAsked } from '../http/retry.ts'
 import { wait } from '../http/wait.ts'
 import type { Source } from './chunks.ts'
 import type { ResumeStore } from './resume-store.ts'
@@ -209,8 +209,7 @@ async function recordOf(api: Api, common: Common): Promise<FileRecord> {
       if (record) return record
       throw without('record of the uploaded file')
     }
-    const seconds = Number(response.headers.get('Retry-After') ?? 2)
-    await wait(1000 * (Number.isFinite(seconds) ? seconds : 2), common.signal)
+    await waitAsAsked(response, common.signal)
   }
 }
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { retryAfterSeconds } from '../../client/http/problem.ts'
-import { type RetryOptions, withRetries } from '../../client/http/retry.ts'
+import { type RetryOptions, waitAsAsked, withRetries } from '../../client/http/retry.ts'
 import { createClient, SluiceError } from '../../client/index.ts'
 import { rejection } from '../support/rejection.ts'
 
@@ -79,6 +79,20 @@ describe('retries of the client library', () => {
     expect(await tried([busy], { waits: false })).to.include({ result: busy, attempts: 1 })
     expect(await tried([failed({ code: 'network' })], { waits: false })).to.include({ attempts: 2 })
   })
+
+  for (const [header, pauseMs] of [
+    ['7', 7000],
+    ['0', 1000],
+    ['Thu, 01 Jan 1970 00:00:00 GMT', 1000],
+    ['soon', 2000],
+    [undefined, 2000],
+  ] as const)
+    it(`poll after ${pauseMs} ms when Retry-After is ${header}`, async () => {
+      const pauses: number[] = []
+      const response = new Response(null, header === undefined ? {} : { headers: { 'Retry-After': header } })
+      await waitAsAsked(response, undefined, async (ms) => void pauses.push(ms))
+      expect(pauses).to.deep.equal([pauseMs])
+    })
 
   const cases: [title: string, error: unknown, ifIdempotent: number, otherwise: number][] = [
     ['a lost connection', failed({ code: 'network' }), 2, 1],

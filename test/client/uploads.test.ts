@@ -99,8 +99,10 @@ describe('the localStorage of unfinished uploads', () => {
   const names = ['document', 'localStorage'] as const
   const before = names.map((name) => Object.getOwnPropertyDescriptor(globalThis, name))
   afterEach(() => {
-    for (const [i, name] of names.entries())
-      Object.defineProperty(globalThis, name, before[i] ?? { value: undefined, configurable: true })
+    for (const [i, name] of names.entries()) {
+      Reflect.deleteProperty(globalThis, name)
+      if (before[i]) Object.defineProperty(globalThis, name, before[i])
+    }
   })
 
   it('forgets what is older than a week, and nothing of the page', async () => {

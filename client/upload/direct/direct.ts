@@ -1,6 +1,6 @@
 import type { DirectUpload, FileRecord } from '../../generated/api.ts'
 import { SluiceError } from '../../http/problem.ts'
-import { backoffMs } from '../../http/retry.ts'
+import { backoffMs, waitAsAsked } from '../../http/retry.ts'
 import { wait } from '../../http/wait.ts'
 import type { UploadOptions } from '../options.ts'
 import { type Created, deleteUpload, GONE, isTransient, type ResumeEntry, unfinished } from '../tus.ts'
@@ -222,8 +222,7 @@ async function complete({ api, signal, resume }: Caller, { url, isLink }: Create
     if (record) return record
     if (response.status !== 202)
       throw new SluiceError('The response has no record.', { code: 'bad_response' })
-    const seconds = Number(response.headers.get('Retry-After') ?? 2)
-    await wait(1000 * (Number.isFinite(seconds) ? seconds : 2), signal)
+    await waitAsAsked(response, signal)
   }
 }
 

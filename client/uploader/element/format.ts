@@ -10,8 +10,8 @@ export function sizeText(bytes: number): string {
   return `${value.toLocaleString(undefined, { maximumFractionDigits: digits })} ${UNITS[power]}`
 }
 
-/** A duration for people, rounded up. */
-export function timeText(seconds: number, texts: Texts): string {
+/** A duration for people, rounded up: `40 s`, `3 min`. */
+export function timeText(seconds: number, texts: Pick<Texts, 'seconds' | 'minutes' | 'hours'>): string {
   const whole = Math.max(1, Math.ceil(seconds))
   if (whole < 90) return fill(texts.seconds, { count: whole })
   if (whole < 5400) return fill(texts.minutes, { count: Math.ceil(whole / 60) })

@@ -1,5 +1,5 @@
 import { isRetryable } from '../queue/failure.ts'
-import type { UploadItem } from '../queue/item.ts'
+import { isActive, type UploadItem } from '../queue/item.ts'
 import { isOffline } from '../queue/online.ts'
 import type { UploadQueue } from '../queue/queue.ts'
 import { h, setLabel, setText } from './dom.ts'
@@ -91,8 +91,7 @@ export function createRow({ id, file, name, type, folder }: UploadItem, queue: U
       }
       setText(status, statusText(item, texts))
       const part = item.size === 0 ? 0 : item.sentBytes / item.size
-      const isOpen = item.status === 'uploading' || item.status === 'paused' || item.status === 'waiting'
-      progress.hidden = !isOpen
+      progress.hidden = !isActive(item) && item.status !== 'paused'
       bar.style.transform = `scaleX(${part})`
       progress.setAttribute('aria-valuenow', String(Math.floor(part * 100)))
       progress.setAttribute('aria-label', fill(texts.progress, { name }))
@@ -112,7 +111,7 @@ function actionOf(
   const { id, status, retryAt } = item
   if (retryAt !== undefined || isRetryable(item)) return { name: 'retry', act: () => queue.retry(id) }
   if (status === 'paused') return { name: 'resume', act: () => queue.resume(id) }
-  if (status === 'uploading' || status === 'waiting') return { name: 'pause', act: () => queue.pause(id) }
+  if (isActive(item)) return { name: 'pause', act: () => queue.pause(id) }
   return undefined
 }
 
@@ -128,6 +127,5 @@ function statusText({ status, folder, size, sentBytes, error, retryAt }: UploadI
 
 /** Whether an upload waits for the network. It continues by itself. */
 export function isCut({ status, error }: Pick<UploadItem, 'status' | 'error'>): boolean {
-  const isOpen = status === 'uploading' || status === 'waiting'
-  return isOffline() && (isOpen || (status === 'failed' && error?.code === 'network'))
+  return isOffline() && (isActive({ status }) || (status === 'failed' && error?.code === 'network'))
 }

@@ -1,3 +1,4 @@
+import { UNFINISHED_MS } from '../../upload/resume-store.ts'
 import type { StoredUpload, UploadMemory } from './memory.ts'
 
 const DATABASE = 'sluice-uploads'
@@ -6,12 +7,10 @@ const STORE = 'unfinished'
 const PAUSED = 'sluice-paused:'
 // The browser copies a stored file.
 const FILE_MAX_BYTES = 256 * 1024 * 1024
-// The service deletes unfinished uploads after a day (RESUMABLE_UPLOAD_TTL_SECONDS).
-const LIFETIME_MS = 24 * 3600 * 1000
 
 /**
- * Stores unfinished uploads in the IndexedDB of the browser. Files of up to 256 MiB are stored with their bytes, others by name. Does
- * nothing where there is no IndexedDB.
+ * Stores unfinished uploads in the IndexedDB of the browser, for a week. Files of up to 256 MiB are stored with their bytes, others by
+ * name. Does nothing where there is no IndexedDB.
  *
  * @param scope uploads of another scope are not listed
  */
@@ -23,7 +22,7 @@ export function browserMemory(scope = ''): UploadMemory {
       const keys = await inStore<IDBValidKey[]>('readonly', (store) => store.getAllKeys(), [])
       const own: StoredUpload[] = []
       for (const [i, upload] of all.entries()) {
-        if (upload.storedAt < Date.now() - LIFETIME_MS)
+        if (upload.storedAt < Date.now() - UNFINISHED_MS)
           await inStore('readwrite', (store) => store.delete(String(keys[i])), undefined)
         // A page that is still open uploads it.
         else if (keys[i] === keyOf(upload.id) && (await isOwned(upload.id)))

@@ -62,7 +62,7 @@ export function stateOf(items: readonly UploadItem[]): QueueState {
 }
 
 /** Whether a file is sent, or waits for its turn or for `retryAt`. */
-export function isActive({ status }: UploadItem): boolean {
+export function isActive({ status }: Pick<UploadItem, 'status'>): boolean {
   return status === 'uploading' || status === 'waiting'
 }
 

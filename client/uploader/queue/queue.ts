@@ -199,8 +199,9 @@ export function createUploadQueue(given: QueueOptions): UploadQueue {
     retry(id) {
       isClosed = false
       for (const item of chosen(id)) {
-        if (isRetryable(item) || item.retryAt !== undefined)
-          change(item.id, { status: 'waiting', error: undefined, retryAt: undefined })
+        if (!isRetryable(item) && item.retryAt === undefined) continue
+        change(item.id, { status: 'waiting', error: undefined, retryAt: undefined })
+        if (item.file) void options.memory?.put(storedOf(item, item.file))
       }
       pump()
     },

@@ -1,3 +1,5 @@
+import { COMMON } from './common.ts'
+
 /** Texts of the pages of clients. */
 export const CLIENTS = {
   title: 'Clients',
@@ -101,7 +103,7 @@ export const CLIENTS = {
     'Permanently, also those in the trash and in its own bucket. Required while the client has files.',
   typeName: (name: string) => `Type “${name}” to confirm`,
   removed: (name: string, files: number) =>
-    files === 0 ? `${name} deleted` : `${name} deleted, with ${files} ${files === 1 ? 'file' : 'files'}`,
+    files === 0 ? `${name} deleted` : `${name} deleted, with ${COMMON.files(files)}`,
 }
 
 /** Texts of the rules form. A rule without a text here has its name and its description from the API. */

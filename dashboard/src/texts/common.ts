@@ -1,3 +1,6 @@
+/** `12 files`. */
+const files = (count: number) => (count === 1 ? '1 file' : `${count.toLocaleString('en')} files`)
+
 /** Texts of the shared parts. */
 export const COMMON = {
   product: 'Sluice',
@@ -18,4 +21,8 @@ export const COMMON = {
   hidePassword: 'Hide password',
   notifications: 'Notifications',
   never: 'Never',
+  files,
+  /** Of several files, with the reason of the first one. */
+  failed: (count: number, reason: string) =>
+    count === 1 ? reason : `${files(count)} failed. The first one: ${reason}`,
 }

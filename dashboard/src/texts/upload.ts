@@ -1,4 +1,6 @@
-const files = (count: number) => (count === 1 ? '1 file' : `${count.toLocaleString('en')} files`)
+import { COMMON } from './common.ts'
+
+const { files } = COMMON
 
 /** Texts of the upload panel. */
 export const UPLOAD = {
@@ -37,9 +39,9 @@ export const UPLOAD = {
   total: 'All uploads',
   ofBytes: (sent: string, total: string) => `${sent} of ${total}`,
   left: (time: string) => `${time} left`,
-  seconds: (count: number) => `${count} s`,
-  minutes: (count: number) => `${count} min`,
-  hours: (count: number) => `${count} h`,
+  seconds: '{count} s',
+  minutes: '{count} min',
+  hours: '{count} h',
   pauseAll: 'Pause all',
   resumeAll: 'Resume all',
   retryAll: (count: number) => `Retry ${count.toLocaleString('en')} failed`,

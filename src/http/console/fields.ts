@@ -5,7 +5,8 @@ import type { ProblemName } from '../documents/endpoint.ts'
 
 // Members of request bodies and responses that concern people.
 
-const PASSWORD_LENGTH = { min: 10, max: 256 }
+const PASSWORD_MIN_LENGTH = 10
+const PASSWORD_MAX_LENGTH = 256
 
 const emailText = `an email address of at most ${EMAIL_MAX_LENGTH} characters`
 export const newEmail = z
@@ -25,16 +26,16 @@ export const newName = z
   .refine((text) => !UNSEEN_CHARACTER.test(text), nameText)
   .describe('Name for people.')
 
-const passwordText = `${PASSWORD_LENGTH.min} to ${PASSWORD_LENGTH.max} characters`
+const passwordText = `${PASSWORD_MIN_LENGTH} to ${PASSWORD_MAX_LENGTH} characters`
 export const newPassword = z
   .string(passwordText)
-  .min(PASSWORD_LENGTH.min, passwordText)
-  .max(PASSWORD_LENGTH.max, passwordText)
+  .min(PASSWORD_MIN_LENGTH, passwordText)
+  .max(PASSWORD_MAX_LENGTH, passwordText)
   .describe(`A new password: ${passwordText}.`)
 
 // No minimum: a shorter password is wrong, and ADMIN_PASSWORD has its own.
-const tried = `a string of at most ${PASSWORD_LENGTH.max} characters`
-export const password = z.string(tried).max(PASSWORD_LENGTH.max, tried)
+const tried = `a string of at most ${PASSWORD_MAX_LENGTH} characters`
+export const password = z.string(tried).max(PASSWORD_MAX_LENGTH, tried)
 
 export const role = z
   .enum(ROLES)

@@ -177,6 +177,19 @@ describe('the upload queue', () => {
     second.queue.close()
   })
 
+  it('stores a refused file again when the user retries it', async () => {
+    const memory = memoryOf()
+    const { queue, sends, respond, states } = start({ memory })
+    queue.add([file('a')])
+    await sends('a')
+    respond('a', problem(403, 'forbidden'))
+    await eventually(() => expect(states()).to.deep.equal(['a failed']))
+    expect(memory.uploads).to.have.property('size', 0)
+    queue.retry()
+    expect([...memory.uploads.values()].map(({ name }) => name)).to.deep.equal(['a'])
+    queue.close()
+  })
+
   it('starts no other file when it is closed, until the user continues', async () => {
     const { queue, sends, states, names } = start({ concurrency: 1 })
     queue.add([file('a'), file('b')])

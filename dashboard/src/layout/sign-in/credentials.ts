@@ -1,8 +1,5 @@
+import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from '../../../../client/generated/limits.ts'
 import { WELCOME } from '../../texts/session/welcome.ts'
-
-/** Characters of a new password. */
-export const PASSWORD_MIN = 10
-const PASSWORD_MAX = 256
 
 /** What is wrong with an email address. The service checks it again. */
 export function emailError(email: string): string | undefined {
@@ -12,7 +9,7 @@ export function emailError(email: string): string | undefined {
 /** What is wrong with a new password, and with its repetition if it was entered twice. */
 export function passwordError(password: string, repeated = password): string | undefined {
   const { length } = [...password]
-  if (length < PASSWORD_MIN) return WELCOME.passwordShort(PASSWORD_MIN)
-  if (length > PASSWORD_MAX) return WELCOME.passwordLong(PASSWORD_MAX)
+  if (length < PASSWORD_MIN_LENGTH) return WELCOME.passwordShort(PASSWORD_MIN_LENGTH)
+  if (length > PASSWORD_MAX_LENGTH) return WELCOME.passwordLong(PASSWORD_MAX_LENGTH)
   return password === repeated ? undefined : WELCOME.different
 }

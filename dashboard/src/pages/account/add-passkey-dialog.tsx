@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { MEMBER_NAME_MAX_LENGTH } from '../../../../client/generated/limits.ts'
 import { addPasskey } from '../../api/passkeys.ts'
 import { PASSKEYS } from '../../texts/session/passkeys.ts'
 import { Field, Input } from '../../ui/forms/field.tsx'
@@ -47,7 +48,7 @@ export function AddPasskeyDialog({
       >
         <Input
           autoComplete="off"
-          maxLength={100}
+          maxLength={MEMBER_NAME_MAX_LENGTH}
           value={name}
           onChange={(event) => setName(event.target.value)}
         />

@@ -1,9 +1,10 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { PASSWORD_MIN_LENGTH } from '../../../../client/generated/limits.ts'
 import { SluiceError } from '../../../../client/index.ts'
 import { installation } from '../../api/clients.ts'
 import { sessionQuery, useSession } from '../../api/session.ts'
-import { PASSWORD_MIN, passwordError } from '../../layout/sign-in/credentials.ts'
+import { passwordError } from '../../layout/sign-in/credentials.ts'
 import { PASSKEYS } from '../../texts/session/passkeys.ts'
 import { SIGN_IN } from '../../texts/session/sign-in.ts'
 import { WELCOME } from '../../texts/session/welcome.ts'
@@ -55,7 +56,11 @@ export function PasswordForm() {
           />
         </Field>
       )}
-      <Field label={ACCOUNT.next} hint={WELCOME.passwordHint(PASSWORD_MIN)} error={isTried && nextError}>
+      <Field
+        label={ACCOUNT.next}
+        hint={WELCOME.passwordHint(PASSWORD_MIN_LENGTH)}
+        error={isTried && nextError}
+      >
         <PasswordInput
           autoComplete="new-password"
           value={next}

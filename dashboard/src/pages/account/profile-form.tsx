@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { MEMBER_NAME_MAX_LENGTH } from '../../../../client/generated/limits.ts'
 import { installation } from '../../api/clients.ts'
 import { sessionQuery, useSession } from '../../api/session.ts'
 import { COMMON } from '../../texts/common.ts'
@@ -33,7 +34,7 @@ export function ProfileForm() {
         <Input
           name="name"
           autoComplete="name"
-          maxLength={100}
+          maxLength={MEMBER_NAME_MAX_LENGTH}
           value={name}
           onChange={(event) => setName(event.target.value)}
         />

@@ -6,13 +6,13 @@ import type { Client } from '../../../../client/index.ts'
 import { nameOf } from '../../api/session.ts'
 import { CLIENTS } from '../../texts/clients.ts'
 import { Button } from '../../ui/button.tsx'
+import { OnceDialog, type ShownOnce } from '../../ui/overlays/once-dialog.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
 import { ErrorState, Notice } from '../../ui/states.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
 import { DeliveryKeys } from './access/delivery-keys.tsx'
 import { ScopedSecrets } from './access/scoped-secrets.tsx'
-import { type IssuedSecret, SecretDialog } from './access/secret-dialog.tsx'
 import { Tokens } from './access/tokens.tsx'
 import { clientQuery } from './data.ts'
 import { PresetsPart } from './presets.tsx'
@@ -63,7 +63,7 @@ type Part = 'access' | 'rules' | 'presets' | 'storage' | 'settings'
 
 function Parts({ client }: { client: Client }) {
   const [part, setPart] = useState<Part>(client.state === 'removing' ? 'settings' : 'access')
-  const [issued, setIssued] = useState<IssuedSecret>()
+  const [issued, setIssued] = useState<ShownOnce>()
   return (
     <>
       {client.state === 'removing' && <Notice>{CLIENTS.removingText}</Notice>}
@@ -89,7 +89,7 @@ function Parts({ client }: { client: Client }) {
           { value: 'settings', label: CLIENTS.settings, content: <SettingsPart client={client} /> },
         ]}
       />
-      {issued && <SecretDialog issued={issued} onClose={() => setIssued(undefined)} />}
+      {issued && <OnceDialog shown={issued} done={CLIENTS.done} onClose={() => setIssued(undefined)} />}
     </>
   )
 }

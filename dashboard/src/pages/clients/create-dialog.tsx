@@ -5,7 +5,7 @@ import { CLIENT_PARTS, CLIENTS } from '../../texts/clients.ts'
 import { Checkbox } from '../../ui/forms/choices.tsx'
 import { Field, Input } from '../../ui/forms/field.tsx'
 import { FormDialog } from '../../ui/overlays/dialog.tsx'
-import type { IssuedSecret } from './access/secret-dialog.tsx'
+import type { ShownOnce } from '../../ui/overlays/once-dialog.tsx'
 import { useReloadClients } from './data.ts'
 import { BucketFields, EMPTY_BUCKET, fieldOf, settingsOf } from './storage/fields.tsx'
 
@@ -15,7 +15,7 @@ export function CreateDialog({
   onCreated,
 }: {
   onClose: () => void
-  onCreated: (secret: IssuedSecret) => void
+  onCreated: (secret: ShownOnce) => void
 }) {
   const reload = useReloadClients()
   const [name, setName] = useState('')

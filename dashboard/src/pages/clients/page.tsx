@@ -6,9 +6,9 @@ import { useCommands } from '../../layout/commands/commands.ts'
 import { CLIENTS } from '../../texts/clients.ts'
 import { Button } from '../../ui/button.tsx'
 import { ListCard } from '../../ui/list-card.tsx'
+import { OnceDialog, type ShownOnce } from '../../ui/overlays/once-dialog.tsx'
 import { Card, Page } from '../../ui/page.tsx'
 import { EmptyState } from '../../ui/states.tsx'
-import { type IssuedSecret, SecretDialog } from './access/secret-dialog.tsx'
 import { CreateDialog } from './create-dialog.tsx'
 import { clientsQuery } from './data.ts'
 import { ClientsTable, MemberClientsTable } from './table.tsx'
@@ -38,7 +38,7 @@ function ClientsOfMember() {
 function AllClients() {
   const query = useQuery(clientsQuery)
   const [isCreating, setCreating] = useState(false)
-  const [issued, setIssued] = useState<IssuedSecret>()
+  const [issued, setIssued] = useState<ShownOnce>()
   useCommands(
     useMemo(
       () => [
@@ -82,7 +82,7 @@ function AllClients() {
         {(clients) => <ClientsTable clients={clients} />}
       </ListCard>
       {isCreating && <CreateDialog onClose={() => setCreating(false)} onCreated={setIssued} />}
-      {issued && <SecretDialog issued={issued} onClose={() => setIssued(undefined)} />}
+      {issued && <OnceDialog shown={issued} done={CLIENTS.done} onClose={() => setIssued(undefined)} />}
     </Page>
   )
 }

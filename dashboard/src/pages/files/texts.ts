@@ -44,7 +44,6 @@ export const FILES = {
   fromDay: (day: string) => `From ${day}`,
   toDay: (day: string) => `Until ${day}`,
   folder: 'Folder',
-  folderFiles: (count: string, isOne: boolean) => (isOne ? '1 file' : `${count} files`),
   select: (name: string) => `Select ${name}`,
   loadingMore: 'Loading more files',
   moreFailed: 'More files could not be loaded.',
@@ -87,7 +86,6 @@ export const FILE_ACTIONS = {
   folderNameMissing: 'Enter a name.',
   folderNameBad: 'A name has no slash, is not . or .., and does not begin or end with a space.',
   create: 'Create',
-  count: (count: number, formatted: string) => (count === 1 ? '1 file' : `${formatted} files`),
   removeTitle: (files: string) => `Delete ${files}?`,
   removeText: (size: string) =>
     `${size} of originals, with all their derivatives. Their URLs stop to work at once, and aliases of them too.`,
@@ -95,8 +93,6 @@ export const FILE_ACTIONS = {
   removed: (files: string) => `${files} deleted`,
   removedUntil: (date: string) => `Can be restored until ${date}.`,
   restored: (files: string) => `${files} restored`,
-  failed: (count: number, reason: string) =>
-    count === 1 ? reason : `${count} files failed. The first one: ${reason}`,
   moveTitle: (files: string) => `Move ${files}`,
   copyTitle: (files: string) => `Copy ${files}`,
   moveText: 'URLs change with the folder.',
@@ -142,6 +138,6 @@ export const FILE_ACTIONS = {
   zipFormat: 'Format',
   zipFormats: { same: 'As the original', jpeg: 'JPEG', png: 'PNG', webp: 'WebP', avif: 'AVIF' },
   tagsTooMany: 'Tags of at most 1,000 files can be changed at a time. Select fewer.',
-  zipTooMany: 'An archive has at most 100 files. Select fewer.',
+  zipTooMany: (most: number) => `An archive has at most ${most} files. Select fewer.`,
   pixels: 'Pixels. Smaller images are not enlarged.',
 }

@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { MEMBER_NAME_MAX_LENGTH } from '../../../../client/generated/limits.ts'
 import type { Member, Role } from '../../../../client/index.ts'
 import { installation } from '../../api/clients.ts'
 import { useSession } from '../../api/session.ts'
@@ -9,9 +10,10 @@ import { MEMBERS } from '../../texts/members.ts'
 import { Field, Input } from '../../ui/forms/field.tsx'
 import { Select } from '../../ui/forms/select.tsx'
 import { FormDialog } from '../../ui/overlays/dialog.tsx'
+import type { ShownOnce } from '../../ui/overlays/once-dialog.tsx'
 import { toast } from '../../ui/overlays/toast.tsx'
 import { ClientChoice } from './client-choice.tsx'
-import type { IssuedLink } from './link-dialog.tsx'
+import { issuedLink } from './issued-link.ts'
 
 const ROLES: readonly Role[] = ['viewer', 'editor', 'owner']
 
@@ -23,7 +25,7 @@ export function MemberDialog({
 }: {
   member?: Member
   onClose: () => void
-  onInvited: (link: IssuedLink) => void
+  onInvited: (link: ShownOnce) => void
 }) {
   const session = useSession()
   const queryClient = useQueryClient()
@@ -43,7 +45,7 @@ export function MemberDialog({
       toast.success(MEMBERS.saved)
     } else {
       const invited = await installation.members.invite({ ...given, email: email.trim() })
-      onInvited({ link: invited.link, expiresAt: invited.expiresAt, name: invited.member.name })
+      onInvited(issuedLink(invited, invited.member))
     }
     void queryClient.invalidateQueries({ queryKey: ['members'] })
     if (member?.id === session.member.id) void queryClient.invalidateQueries({ queryKey: ['session'] })
@@ -74,7 +76,7 @@ export function MemberDialog({
       <Field label={MEMBERS.name} optional={!member}>
         <Input
           autoComplete="off"
-          maxLength={100}
+          maxLength={MEMBER_NAME_MAX_LENGTH}
           value={name}
           onChange={(event) => setName(event.target.value)}
         />

@@ -7,9 +7,9 @@ import { useCommands } from '../../layout/commands/commands.ts'
 import { MEMBERS } from '../../texts/members.ts'
 import { Button } from '../../ui/button.tsx'
 import { ListCard } from '../../ui/list-card.tsx'
+import { OnceDialog, type ShownOnce } from '../../ui/overlays/once-dialog.tsx'
 import { Page } from '../../ui/page.tsx'
 import { EmptyState } from '../../ui/states.tsx'
-import { type IssuedLink, LinkDialog } from './link-dialog.tsx'
 import { MemberDialog } from './member-dialog.tsx'
 import { MembersTable } from './table.tsx'
 
@@ -24,7 +24,7 @@ export function MembersPage() {
   const query = useQuery(membersQuery)
   // A member: their changes. `new`: an invitation.
   const [edited, setEdited] = useState<Member | 'new'>()
-  const [link, setLink] = useState<IssuedLink>()
+  const [link, setLink] = useState<ShownOnce>()
   const invite = (
     <Button
       look="primary"
@@ -74,7 +74,7 @@ export function MembersPage() {
           onInvited={setLink}
         />
       )}
-      {link && <LinkDialog link={link} onClose={() => setLink(undefined)} />}
+      {link && <OnceDialog shown={link} done={MEMBERS.done} onClose={() => setLink(undefined)} />}
     </Page>
   )
 }

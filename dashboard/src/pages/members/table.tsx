@@ -11,9 +11,10 @@ import { IconButton } from '../../ui/button.tsx'
 import { formatAgo, formatTime } from '../../ui/format.ts'
 import { ConfirmDialog } from '../../ui/overlays/dialog.tsx'
 import { Menu } from '../../ui/overlays/menu.tsx'
+import type { ShownOnce } from '../../ui/overlays/once-dialog.tsx'
 import { toast } from '../../ui/overlays/toast.tsx'
 import { type Column, Table } from '../../ui/table.tsx'
-import type { IssuedLink } from './link-dialog.tsx'
+import { issuedLink } from './issued-link.ts'
 
 /** The members, with what an owner may do with each. */
 export function MembersTable({
@@ -23,14 +24,14 @@ export function MembersTable({
 }: {
   members: readonly Member[]
   onEdit: (member: Member) => void
-  onLink: (link: IssuedLink) => void
+  onLink: (link: ShownOnce) => void
 }) {
   const { member: self } = useSession()
   const queryClient = useQueryClient()
   const [removed, setRemoved] = useState<Member>()
   const createLink = (member: Member) =>
     void installation.members.createLink(member.id).then(
-      (link) => onLink({ ...link, name: member.name, removesPasskeys: member.passkeys !== undefined }),
+      (link) => onLink(issuedLink(link, member)),
       (error: unknown) => toast.failure(error),
     )
   const remove = async (member: Member) => {

@@ -1,5 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useCallback, useEffect, useRef, useState } from 'react'
+import { queryOf as parameterQuery } from '../../../../client/delivery/query.ts'
 import type { Preset } from '../../../../client/index.ts'
 import type { Parameter } from './catalog.ts'
 import { type PlaygroundSearch, readSearch } from './search.ts'
@@ -53,13 +54,8 @@ export function useValues(known: readonly Parameter[]): {
   return { values, change, replace: setValues }
 }
 
-/** The query of a delivery URL. Commas, colons and slashes stay readable. */
-export function queryOf(values: Values): string {
-  return Object.entries(values)
-    .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
-    .join('&')
-    .replace(/%(?:2C|3A|2F)/g, decodeURIComponent)
-}
+/** The query of a delivery URL. */
+export const queryOf = parameterQuery as (values: Values) => string
 
 function textOf(values: Values): string {
   return JSON.stringify(Object.entries(values))

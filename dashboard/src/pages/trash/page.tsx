@@ -5,8 +5,8 @@ import { useState } from 'react'
 import type { FileReport, ListedFile } from '../../../../client/index.ts'
 import { refreshLists } from '../../api/lists.ts'
 import { useClient, useMay } from '../../api/session.ts'
+import { COMMON } from '../../texts/common.ts'
 import { Button } from '../../ui/button.tsx'
-import { formatNumber } from '../../ui/format.ts'
 import { ListCard } from '../../ui/list-card.tsx'
 import { ConfirmDialog } from '../../ui/overlays/dialog.tsx'
 import { toast } from '../../ui/overlays/toast.tsx'
@@ -45,8 +45,8 @@ export function TrashPage() {
   ) => {
     const failed = results.filter(({ status }) => status === 'error')
     const done = results.length - failed.length
-    if (failed.length > 0) toast.failure(TRASH.failed(failed.length, failed[0]?.detail ?? ''))
-    if (done > 0) toast.success(text(filesText(done)))
+    if (failed.length > 0) toast.failure(COMMON.failed(failed.length, failed[0]?.detail ?? ''))
+    if (done > 0) toast.success(text(COMMON.files(done)))
     setChosen(new Set())
     await refreshLists(queryClient, client.id)
   }
@@ -151,7 +151,9 @@ export function TrashPage() {
       {toRemove && (
         <ConfirmDialog
           onClose={() => setToRemove(undefined)}
-          title={TRASH.removeTitle(toRemove.length === 1 ? nameOf(toRemove[0]) : filesText(toRemove.length))}
+          title={TRASH.removeTitle(
+            toRemove.length === 1 ? nameOf(toRemove[0]) : COMMON.files(toRemove.length),
+          )}
           description={TRASH.removeText}
           action={TRASH.remove}
           onConfirm={remove}
@@ -159,10 +161,6 @@ export function TrashPage() {
       )}
     </Page>
   )
-}
-
-function filesText(count: number): string {
-  return TRASH.files(count, formatNumber(count))
 }
 
 function nameOf(file: ListedFile | undefined): string {

@@ -29,7 +29,4 @@ export const TRASH = {
   emptyText:
     'Deleted files appear here when the rules of this client retain them. Otherwise, a delete is permanent at once.',
   toRules: 'Rules of this client',
-  files: (count: number, formatted: string) => (count === 1 ? '1 file' : `${formatted} files`),
-  failed: (count: number, reason: string) =>
-    count === 1 ? reason : `${count} files failed. The first one: ${reason}`,
 }

@@ -1,12 +1,10 @@
 import type { SluiceError } from '../../../../client/index.ts'
+import { isFinal } from '../../../../client/uploader/queue/failure.ts'
 import { UPLOAD } from '../../texts/upload.ts'
 import { formatBytes } from '../../ui/format.ts'
 import type { UploadItem } from './queue/item.ts'
 
 const TEXTS = UPLOAD.errors
-
-// The same file would be refused again.
-const FINAL_CODES = ['too_large', 'type_not_allowed', 'image_size_not_allowed', 'file_not_decodable']
 
 /** Why an upload has failed, and what the member can do. */
 export function adviceOf({ code, status, detail, problem }: SluiceError): string {
@@ -33,13 +31,5 @@ export function adviceOf({ code, status, detail, problem }: SluiceError): string
 
 /** Whether a retry of a failed upload can succeed. */
 export function isRetryable({ status, source, error }: UploadItem): boolean {
-  return status === 'failed' && source !== undefined && !FINAL_CODES.includes(error?.code ?? '')
-}
-
-/** A duration, rounded up: `40 s`, `3 min`. */
-export function formatDuration(seconds: number): string {
-  const whole = Math.max(1, Math.ceil(seconds))
-  if (whole < 90) return UPLOAD.seconds(whole)
-  if (whole < 5400) return UPLOAD.minutes(Math.ceil(whole / 60))
-  return UPLOAD.hours(Math.ceil(whole / 3600))
+  return status === 'failed' && source !== undefined && !isFinal(error)
 }

@@ -1,11 +1,8 @@
-import { useRef } from 'react'
+import { useState } from 'react'
+import { createRate } from '../../../../client/uploader/queue/rate.ts'
 import { UPLOAD } from '../../texts/upload.ts'
 import { isRetryable } from './advice.ts'
 import { isRunning, type UploadItem } from './queue/item.ts'
-
-// The rate of the last seconds: an upload is rarely constant.
-const WINDOW_MS = 8000
-const MIN_WINDOW_MS = 1500
 
 /** Sums of all uploads. */
 export interface Summary {
@@ -54,17 +51,7 @@ export function titleOf({ total, running, done, failed, paused, interrupted }: S
 }
 
 /** Seconds until all bytes are sent, at the rate of the last seconds. Undefined while the rate is not known. */
-export function useSecondsLeft({ running, sentBytes, totalBytes }: Summary): number | undefined {
-  const samples = useRef<Array<{ at: number; bytes: number }>>([])
-  const now = performance.now()
-  if (running === 0) {
-    samples.current = []
-    return undefined
-  }
-  const recent = samples.current.filter(({ at }) => at > now - WINDOW_MS)
-  if (recent.at(-1)?.bytes !== sentBytes) recent.push({ at: now, bytes: sentBytes })
-  samples.current = recent
-  const [first] = recent
-  if (!first || now - first.at < MIN_WINDOW_MS || sentBytes <= first.bytes) return undefined
-  return ((totalBytes - sentBytes) * (now - first.at)) / 1000 / (sentBytes - first.bytes)
+export function useSecondsLeft({ running, ...bytes }: Summary): number | undefined {
+  const [rate] = useState(createRate)
+  return running === 0 ? undefined : rate.secondsLeft(bytes)
 }

@@ -1,6 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { ChartColumn, Download } from 'lucide-react'
 import { useMemo, useState } from 'react'
+import { USAGE_DAYS_MAX, USAGE_ROWS_MAX } from '../../../../client/generated/limits.ts'
 import { installation } from '../../api/clients.ts'
 import { nameOf, useSession } from '../../api/session.ts'
 import { Button } from '../../ui/button.tsx'
@@ -10,14 +11,12 @@ import { EmptyState, ErrorState } from '../../ui/states.tsx'
 import { ChartCard } from './chart-card.tsx'
 import { ClientsTable } from './clients-table.tsx'
 import { saveCsv } from './csv.ts'
-import { DAYS_MAX, daysOf, lastDays, lengthOf, type Period, periodBefore } from './period.ts'
+import { daysOf, lastDays, lengthOf, type Period, periodBefore } from './period.ts'
 import { PeriodPicker } from './period-picker.tsx'
 import { clientsOf, METRICS, type Metric, totalsOf } from './report.ts'
 import { USAGE } from './texts.ts'
 import { Tiles } from './tiles.tsx'
 
-// The service refuses reports of more days of all clients together.
-const ROWS_MAX = 50_000
 const POLL_MS = 60_000
 
 /** Usage by day and client, for owners. */
@@ -28,7 +27,9 @@ export function UsagePage() {
   const [comparedIds, setComparedIds] = useState<readonly string[]>([])
   const length = lengthOf(period)
   const before =
-    2 * length <= DAYS_MAX && 2 * length * known.length <= ROWS_MAX ? periodBefore(period) : undefined
+    2 * length <= USAGE_DAYS_MAX && 2 * length * known.length <= USAGE_ROWS_MAX
+      ? periodBefore(period)
+      : undefined
   const first = before?.from ?? period.from
   const { data, error, refetch, isPlaceholderData } = useQuery({
     queryKey: ['usage', first, period.to],

@@ -1,7 +1,8 @@
 import { useState } from 'react'
+import { USAGE_DAYS_MAX } from '../../../../client/generated/limits.ts'
 import { Segmented } from '../../ui/forms/choices.tsx'
 import { Input } from '../../ui/forms/field.tsx'
-import { DAYS_MAX, dayAfter, lastDays, lengthOf, type Period, today } from './period.ts'
+import { dayAfter, lastDays, lengthOf, type Period, today } from './period.ts'
 import { USAGE } from './texts.ts'
 
 type Choice = keyof typeof USAGE.periods
@@ -14,10 +15,10 @@ export function PeriodPicker({ period, onChange }: { period: Period; onChange: (
     if (next !== 'custom') onChange(lastDays(Number(next)))
   }
   const change = (next: Period) => {
-    const isValid = next.from <= next.to && next.to <= today() && lengthOf(next) <= DAYS_MAX
+    const isValid = next.from <= next.to && next.to <= today() && lengthOf(next) <= USAGE_DAYS_MAX
     if (isValid) onChange(next)
   }
-  const oldest = dayAfter(today(), 1 - DAYS_MAX)
+  const oldest = dayAfter(today(), 1 - USAGE_DAYS_MAX)
   return (
     <>
       {choice === 'custom' && (

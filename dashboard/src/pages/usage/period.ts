@@ -5,8 +5,6 @@ export interface Period {
 }
 
 const DAY_MS = 86_400_000
-/** How many days a report may have, and how long the service stores them. */
-export const DAYS_MAX = 400
 
 const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10)
 

@@ -1,8 +1,9 @@
 import { useMutation } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
+import { MEMBER_NAME_MAX_LENGTH, PASSWORD_MIN_LENGTH } from '../../../../client/generated/limits.ts'
 import type { MemberLink, Session } from '../../../../client/index.ts'
 import { installation } from '../../api/clients.ts'
-import { emailError, PASSWORD_MIN, passwordError } from '../../layout/sign-in/credentials.ts'
+import { emailError, passwordError } from '../../layout/sign-in/credentials.ts'
 import { WELCOME } from '../../texts/session/welcome.ts'
 import { Button } from '../../ui/button.tsx'
 import { Field, Input, PasswordInput } from '../../ui/forms/field.tsx'
@@ -65,7 +66,7 @@ export function WelcomeForm({
           <Input
             name="name"
             autoComplete="name"
-            maxLength={100}
+            maxLength={MEMBER_NAME_MAX_LENGTH}
             value={name}
             onChange={(event) => setName(event.target.value)}
           />
@@ -73,7 +74,7 @@ export function WelcomeForm({
       )}
       <Field
         label={WELCOME.password}
-        hint={WELCOME.passwordHint(PASSWORD_MIN)}
+        hint={WELCOME.passwordHint(PASSWORD_MIN_LENGTH)}
         error={isTried && errors.password}
       >
         <PasswordInput

@@ -6,10 +6,10 @@ import { installation } from '../../../api/clients.ts'
 import { CLIENTS } from '../../../texts/clients.ts'
 import { Button, IconButton } from '../../../ui/button.tsx'
 import { ConfirmDialog } from '../../../ui/overlays/dialog.tsx'
+import type { ShownOnce } from '../../../ui/overlays/once-dialog.tsx'
 import { toast } from '../../../ui/overlays/toast.tsx'
 import { Card } from '../../../ui/page.tsx'
 import { useReloadClients } from '../data.ts'
-import type { IssuedSecret } from './secret-dialog.tsx'
 
 /** The keys of a client that sign delivery URLs. */
 export function DeliveryKeys({
@@ -17,7 +17,7 @@ export function DeliveryKeys({
   onIssued,
 }: {
   client: Client
-  onIssued: (secret: IssuedSecret) => void
+  onIssued: (secret: ShownOnce) => void
 }) {
   const reload = useReloadClients()
   const [removed, setRemoved] = useState<number>()

@@ -5,8 +5,8 @@ import { CLIENTS } from '../../../texts/clients.ts'
 import { Field, Input } from '../../../ui/forms/field.tsx'
 import { Select } from '../../../ui/forms/select.tsx'
 import { FormDialog } from '../../../ui/overlays/dialog.tsx'
+import type { ShownOnce } from '../../../ui/overlays/once-dialog.tsx'
 import { useReloadClients } from '../data.ts'
-import type { IssuedSecret } from './secret-dialog.tsx'
 
 type Permission = keyof typeof CLIENTS.permissions
 type Expiry = keyof typeof CLIENTS.expiries
@@ -30,7 +30,7 @@ export function ScopedSecretDialog({
 }: {
   clientId: string
   onClose: () => void
-  onIssued: (secret: IssuedSecret) => void
+  onIssued: (secret: ShownOnce) => void
 }) {
   const reload = useReloadClients()
   const [name, setName] = useState('')

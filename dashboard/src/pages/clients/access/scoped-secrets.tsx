@@ -7,11 +7,11 @@ import { Badge } from '../../../ui/badge.tsx'
 import { Button, IconButton } from '../../../ui/button.tsx'
 import { formatTime } from '../../../ui/format.ts'
 import { ConfirmDialog } from '../../../ui/overlays/dialog.tsx'
+import type { ShownOnce } from '../../../ui/overlays/once-dialog.tsx'
 import { toast } from '../../../ui/overlays/toast.tsx'
 import { Card } from '../../../ui/page.tsx'
 import { useReloadClients } from '../data.ts'
 import { ScopedSecretDialog } from './scoped-secret-dialog.tsx'
-import type { IssuedSecret } from './secret-dialog.tsx'
 
 /** The scoped secrets of a client. */
 export function ScopedSecrets({
@@ -19,7 +19,7 @@ export function ScopedSecrets({
   onIssued,
 }: {
   client: Client
-  onIssued: (secret: IssuedSecret) => void
+  onIssued: (secret: ShownOnce) => void
 }) {
   const reload = useReloadClients()
   const [isAdding, setAdding] = useState(false)

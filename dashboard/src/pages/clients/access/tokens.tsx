@@ -10,10 +10,10 @@ import { formatTime } from '../../../ui/format.ts'
 import { Field } from '../../../ui/forms/field.tsx'
 import { Select } from '../../../ui/forms/select.tsx'
 import { ConfirmDialog } from '../../../ui/overlays/dialog.tsx'
+import type { ShownOnce } from '../../../ui/overlays/once-dialog.tsx'
 import { Card } from '../../../ui/page.tsx'
 import { Notice } from '../../../ui/states.tsx'
 import { useReloadClients } from '../data.ts'
-import type { IssuedSecret } from './secret-dialog.tsx'
 
 type Overlap = keyof typeof CLIENTS.overlaps
 
@@ -23,7 +23,7 @@ const OVERLAPS = Object.entries(CLIENTS.overlaps).map(([value, label]) => ({
 }))
 
 /** The public token, and the rotation of the secret. */
-export function Tokens({ client, onIssued }: { client: Client; onIssued: (secret: IssuedSecret) => void }) {
+export function Tokens({ client, onIssued }: { client: Client; onIssued: (secret: ShownOnce) => void }) {
   const reload = useReloadClients()
   const [isRotating, setRotating] = useState(false)
   const [overlap, setOverlap] = useState<Overlap>('86400')

@@ -1,12 +1,13 @@
 import type { ReactNode } from 'react'
 import { useClient } from '../../../api/session.ts'
+import { COMMON } from '../../../texts/common.ts'
 import { formatBytes, formatDate } from '../../../ui/format.ts'
 import { ConfirmDialog } from '../../../ui/overlays/dialog.tsx'
 import { toast } from '../../../ui/overlays/toast.tsx'
 import type { Item } from '../list/items.ts'
 import { FILE_ACTIONS } from '../texts.ts'
 import { sizeOf } from './files-of.ts'
-import { filesText, reportFailures, useRefresh } from './outcome.ts'
+import { reportFailures, useRefresh } from './outcome.ts'
 
 /** What all dialogs of files receive. */
 export interface DialogProps {
@@ -21,7 +22,7 @@ export function DeleteDialog({ items, onClose, onDone, children }: DialogProps &
   const { sluice } = useClient()
   const refresh = useRefresh()
   const { files, bytes } = sizeOf(items)
-  const title = items.length === 1 && items[0]?.kind === 'file' ? items[0].name : filesText(files)
+  const title = items.length === 1 && items[0]?.kind === 'file' ? items[0].name : COMMON.files(files)
 
   async function remove(): Promise<void> {
     const keys = items.flatMap((item) => (item.kind === 'file' ? [item.id] : []))
@@ -34,13 +35,13 @@ export function DeleteDialog({ items, onClose, onDone, children }: DialogProps &
     const undo = async () => {
       const restored = await sluice.files.restore(inTrash.map(({ path }) => path))
       reportFailures(restored)
-      toast.success(FILE_ACTIONS.restored(filesText(restored.filter(isRestored).length)))
+      toast.success(FILE_ACTIONS.restored(COMMON.files(restored.filter(isRestored).length)))
       await refresh()
     }
     const [{ deletedUntil = undefined } = {}] = inTrash
     if (deleted.length > 0)
       toast.success(
-        FILE_ACTIONS.removed(filesText(deleted.length)),
+        FILE_ACTIONS.removed(COMMON.files(deleted.length)),
         deletedUntil ? { description: FILE_ACTIONS.removedUntil(formatDate(deletedUntil)), undo } : {},
       )
     onDone()

@@ -1,8 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { CornerLeftUp } from 'lucide-react'
 import { useState } from 'react'
+import { FOLDER_MAX_BYTES } from '../../../../../client/generated/limits.ts'
 import type { ListedFile } from '../../../../../client/index.ts'
 import { useClient } from '../../../api/session.ts'
+import { COMMON } from '../../../texts/common.ts'
 import { Field, Input } from '../../../ui/forms/field.tsx'
 import { Select } from '../../../ui/forms/select.tsx'
 import { FormDialog } from '../../../ui/overlays/dialog.tsx'
@@ -12,7 +14,7 @@ import { FolderGlyph } from '../list/thumbnail.tsx'
 import { FILE_ACTIONS } from '../texts.ts'
 import type { DialogProps } from './delete-dialog.tsx'
 import { filesOf, sizeOf } from './files-of.ts'
-import { filesText, reportFailures, useRefresh } from './outcome.ts'
+import { reportFailures, useRefresh } from './outcome.ts'
 
 const REDIRECTS = Object.entries(FILE_ACTIONS.redirects).map(([value, label]) => ({ value, label }))
 
@@ -37,7 +39,7 @@ export function MoveDialog({
   const refresh = useRefresh()
   const [path, setPath] = useState(from)
   const [redirect, setRedirect] = useState<string>(firstRedirect)
-  const files = filesText(sizeOf(items).files)
+  const files = COMMON.files(sizeOf(items).files)
   const to = path.trim().replace(/^\/+|\/+$/g, '')
 
   async function send(): Promise<void> {
@@ -54,7 +56,7 @@ export function MoveDialog({
       const [copy] = copies
       if (copy)
         toast.success(
-          FILE_ACTIONS.copied(filesText(copies.length), place),
+          FILE_ACTIONS.copied(COMMON.files(copies.length), place),
           onShow ? { action: { label: FILE_ACTIONS.show, onSelect: () => onShow(copy.s3PathOriginal) } } : {},
         )
       return onDone()
@@ -78,7 +80,7 @@ export function MoveDialog({
     }
     const [first] = moved
     if (first) {
-      toast.success(FILE_ACTIONS.moved(filesText(moved.length), place), onShow ? {} : { undo })
+      toast.success(FILE_ACTIONS.moved(COMMON.files(moved.length), place), onShow ? {} : { undo })
       onShow?.(first.file.s3PathOriginal)
     }
     onDone()
@@ -113,7 +115,7 @@ export function MoveDialog({
           >
             <Input
               value={path}
-              maxLength={200}
+              maxLength={FOLDER_MAX_BYTES}
               spellCheck={false}
               autoComplete="off"
               onChange={(event) => setPath(event.target.value)}

@@ -1,14 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { refreshLists, refreshRecords } from '../../../api/lists.ts'
 import { useClient } from '../../../api/session.ts'
-import { formatNumber } from '../../../ui/format.ts'
+import { COMMON } from '../../../texts/common.ts'
 import { toast } from '../../../ui/overlays/toast.tsx'
-import { FILE_ACTIONS } from '../texts.ts'
-
-/** `12 files`. */
-export function filesText(count: number): string {
-  return FILE_ACTIONS.count(count, formatNumber(count))
-}
 
 /** One entry of a report of several files. */
 type Outcome = { status: string; detail?: string }
@@ -21,7 +15,7 @@ type Outcome = { status: string; detail?: string }
 export function reportFailures(results: readonly Outcome[]): void {
   const failed = results.filter(({ status }) => status === 'error')
   if (failed.length === 0) return
-  const text = FILE_ACTIONS.failed(failed.length, failed[0]?.detail ?? '')
+  const text = COMMON.failed(failed.length, failed[0]?.detail ?? '')
   if (failed.length === results.length) throw new Error(text)
   toast.failure(text)
 }

@@ -10,7 +10,7 @@ import { toast } from '../../../ui/overlays/toast.tsx'
 import { FILE_ACTIONS } from '../texts.ts'
 import type { DialogProps } from './delete-dialog.tsx'
 import { filesOf, sizeOf } from './files-of.ts'
-import { filesText, reportFailures, useRefresh } from './outcome.ts'
+import { reportFailures, useRefresh } from './outcome.ts'
 
 // Requests at the same time.
 const PARALLEL = 6
@@ -56,7 +56,7 @@ export function TagsDialog({ items, onClose }: Omit<DialogProps, 'onDone'>) {
     }
     await Promise.all(Array.from({ length: PARALLEL }, worker))
     const done = results.filter(({ status }) => status === 'changed').length
-    if (done > 0) toast.success(FILE_ACTIONS.tagged(filesText(done)))
+    if (done > 0) toast.success(FILE_ACTIONS.tagged(COMMON.files(done)))
     await refresh()
     // A tag that is not valid fails for all files: it can be corrected here.
     reportFailures(results)
@@ -64,7 +64,7 @@ export function TagsDialog({ items, onClose }: Omit<DialogProps, 'onDone'>) {
   return (
     <FormDialog
       onClose={onClose}
-      title={FILE_ACTIONS.tagsTitle(filesText(count))}
+      title={FILE_ACTIONS.tagsTitle(COMMON.files(count))}
       size="small"
       action={COMMON.save}
       isLoading={isPossible && !selected && !error}

@@ -1,6 +1,8 @@
 import { useEffect, useRef, useState } from 'react'
+import { ARCHIVE_FILES_MAX, SIDE_MAX } from '../../../../../client/generated/limits.ts'
 import type { ZipEntry } from '../../../../../client/index.ts'
 import { useClient } from '../../../api/session.ts'
+import { COMMON } from '../../../texts/common.ts'
 import { Segmented } from '../../../ui/forms/choices.tsx'
 import { Field, Input } from '../../../ui/forms/field.tsx'
 import { Select } from '../../../ui/forms/select.tsx'
@@ -8,11 +10,8 @@ import { FormDialog } from '../../../ui/overlays/dialog.tsx'
 import { FILE_ACTIONS } from '../texts.ts'
 import type { DialogProps } from './delete-dialog.tsx'
 import { filesOf, type SelectedFile, sizeOf } from './files-of.ts'
-import { filesText } from './outcome.ts'
 import { type ZipNames, zipNames } from './zip-names.ts'
 
-// The limit of the service.
-const FILES_MAX = 100
 const FORMATS = ['same', 'jpeg', 'png', 'webp', 'avif'] as const
 const EXTENSIONS = { same: undefined, jpeg: 'jpg', png: 'png', webp: 'webp', avif: 'avif' }
 
@@ -30,8 +29,8 @@ export function ZipDialog({ items, onClose }: Omit<DialogProps, 'onDone'>) {
   async function download(): Promise<void> {
     ended.current = new AbortController()
     const { signal } = ended.current
-    const files = await filesOf(sluice, items, { most: FILES_MAX, signal })
-    if (files.length > FILES_MAX) throw new Error(FILE_ACTIONS.zipTooMany)
+    const files = await filesOf(sluice, items, { most: ARCHIVE_FILES_MAX, signal })
+    if (files.length > ARCHIVE_FILES_MAX) throw new Error(FILE_ACTIONS.zipTooMany(ARCHIVE_FILES_MAX))
     const isChanged = ({ file }: SelectedFile) => images === 'transformed' && file.mimeType === 'image'
     const inArchive = zipNames(files, names, (one) => (isChanged(one) ? EXTENSIONS[format] : undefined))
     const entries = files.map((one, index): ZipEntry => {
@@ -51,10 +50,10 @@ export function ZipDialog({ items, onClose }: Omit<DialogProps, 'onDone'>) {
   return (
     <FormDialog
       onClose={onClose}
-      title={FILE_ACTIONS.zipTitle(filesText(files))}
+      title={FILE_ACTIONS.zipTitle(COMMON.files(files))}
       action={FILE_ACTIONS.download}
       isClosable
-      isDisabled={files > FILES_MAX}
+      isDisabled={files > ARCHIVE_FILES_MAX}
       onSubmit={download}
       fieldOf={() => 'name'}
     >
@@ -62,7 +61,7 @@ export function ZipDialog({ items, onClose }: Omit<DialogProps, 'onDone'>) {
         <>
           <Field
             label={FILE_ACTIONS.zipName}
-            error={files > FILES_MAX ? FILE_ACTIONS.zipTooMany : errorAt('name')}
+            error={files > ARCHIVE_FILES_MAX ? FILE_ACTIONS.zipTooMany(ARCHIVE_FILES_MAX) : errorAt('name')}
           >
             <Input
               value={archiveName}
@@ -100,7 +99,7 @@ export function ZipDialog({ items, onClose }: Omit<DialogProps, 'onDone'>) {
                 <Input
                   type="number"
                   min={1}
-                  max={5000}
+                  max={SIDE_MAX}
                   value={width}
                   onChange={(event) => setWidth(event.target.value)}
                 />

@@ -1,8 +1,9 @@
 // biome-ignore-all lint/a11y/useSemanticElements: a virtual list has no table
 // biome-ignore-all lint/a11y/useFocusableInteractive: one item has the focus, and the others receive it by keys
 
+import { COMMON } from '../../../texts/common.ts'
 import { Badge } from '../../../ui/badge.tsx'
-import { formatBytes, formatDate, formatNumber, formatTime } from '../../../ui/format.ts'
+import { formatBytes, formatDate, formatTime } from '../../../ui/format.ts'
 import { FILES } from '../texts.ts'
 import { FolderGlyph, Thumbnail } from './thumbnail.tsx'
 import { Tick } from './tick.tsx'
@@ -51,9 +52,7 @@ export function RowCells({ item, isSelected, onToggle, onOpen }: CellProps & { o
         {file ? file.format.toUpperCase() : FILES.folder}
       </span>
       <span role="gridcell" className="text-right text-muted tabular-nums">
-        {file
-          ? formatBytes(file.size)
-          : FILES.folderFiles(formatNumber(folderFiles(item)), folderFiles(item) === 1)}
+        {file ? formatBytes(file.size) : COMMON.files(folderFiles(item))}
       </span>
       <span
         role="gridcell"

@@ -1,6 +1,6 @@
 import { clsx } from 'clsx'
-import { formatBytes, formatNumber } from '../../../ui/format.ts'
-import { FILES } from '../texts.ts'
+import { COMMON } from '../../../texts/common.ts'
+import { formatBytes } from '../../../ui/format.ts'
 import type { Item } from './items.ts'
 import { FolderGlyph, Thumbnail } from './thumbnail.tsx'
 import { Tick } from './tick.tsx'
@@ -52,7 +52,6 @@ export function Tile({ item, isSelected, hasSelection, onToggle }: CellProps) {
 }
 
 function detailOf(item: Item): string {
-  if (item.kind === 'folder')
-    return FILES.folderFiles(formatNumber(item.folder.files), item.folder.files === 1)
+  if (item.kind === 'folder') return COMMON.files(item.folder.files)
   return `${item.file.format.toUpperCase()} · ${formatBytes(item.file.size)}`
 }

@@ -1,5 +1,6 @@
 import { ListFilter, X } from 'lucide-react'
 import { useId } from 'react'
+import { TAG_MAX_BYTES } from '../../../../../client/generated/limits.ts'
 import { Button } from '../../../ui/button.tsx'
 import { formatDate } from '../../../ui/format.ts'
 import { Field, Input } from '../../../ui/forms/field.tsx'
@@ -53,7 +54,7 @@ export function Filters({
             <Input
               list={listId}
               defaultValue={search.tag ?? ''}
-              maxLength={100}
+              maxLength={TAG_MAX_BYTES}
               onBlur={(event) => set('tag', event.target.value.trim())}
               onKeyDown={(event) => event.key === 'Enter' && set('tag', event.currentTarget.value.trim())}
             />

@@ -1,3 +1,4 @@
+import { SIDE_MAX } from '../../../../../client/generated/limits.ts'
 import { buildUrl, srcset } from '../../../../../client/index.ts'
 import type { Values } from '../state.ts'
 
@@ -123,7 +124,9 @@ function reactCode({
 function widthsFor(w: string | undefined): readonly number[] {
   const width = Number(w)
   if (!(width >= 1)) return WIDTHS
-  return [...new Set([0.5, 1, 2, 3].map((times) => Math.round(width * times)))].filter((each) => each <= 5000)
+  return [...new Set([0.5, 1, 2, 3].map((times) => Math.round(width * times)))].filter(
+    (each) => each <= SIDE_MAX,
+  )
 }
 
 function memberName(name: string): string {

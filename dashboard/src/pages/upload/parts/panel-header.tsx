@@ -1,9 +1,9 @@
 import { CircleAlert, CircleCheck, Maximize2, Minus, X } from 'lucide-react'
+import { timeText } from '../../../../../client/uploader/element/format.ts'
 import { UPLOAD } from '../../../texts/upload.ts'
 import { IconButton } from '../../../ui/button.tsx'
 import { formatBytes } from '../../../ui/format.ts'
 import { Progress } from '../../../ui/progress.tsx'
-import { formatDuration } from '../advice.ts'
 import { type Summary, titleOf, useSecondsLeft } from '../summary.ts'
 
 /** The state of all uploads, which stays visible when the panel is minimized. */
@@ -33,7 +33,7 @@ export function PanelHeader({
         <h2 className="min-w-0 flex-1 truncate font-semibold tabular-nums">{titleOf(summary)}</h2>
         {running > 0 && secondsLeft !== undefined && (
           <span className="shrink-0 text-muted text-xs tabular-nums">
-            {UPLOAD.left(formatDuration(secondsLeft))}
+            {UPLOAD.left(timeText(secondsLeft, UPLOAD))}
           </span>
         )}
         {total > 0 && (

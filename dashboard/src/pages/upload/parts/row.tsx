@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { CircleAlert, CircleCheck, Pause, Play, RotateCw, X } from 'lucide-react'
 import { useEffect, useState } from 'react'
+import { timeText } from '../../../../../client/uploader/element/format.ts'
 import { useIsSignInNeeded } from '../../../api/sign-in-gate.ts'
 import { UPLOAD } from '../../../texts/upload.ts'
 import { Button, IconButton } from '../../../ui/button.tsx'
@@ -8,7 +9,7 @@ import { CopyButton } from '../../../ui/copy-button.tsx'
 import { formatBytes } from '../../../ui/format.ts'
 import { toast } from '../../../ui/overlays/toast.tsx'
 import { Progress } from '../../../ui/progress.tsx'
-import { adviceOf, formatDuration, isRetryable } from '../advice.ts'
+import { adviceOf, isRetryable } from '../advice.ts'
 import { pickFiles } from '../pick-files.ts'
 import { isSameUpload, newItem, type UploadItem } from '../queue/item.ts'
 import type { UploadQueue } from '../queue/queue.ts'
@@ -109,7 +110,7 @@ function Busy({ until }: { until: number }) {
   }, [])
   return (
     <p className="text-warning-ink text-xs tabular-nums">
-      {UPLOAD.busy(formatDuration((until - now) / 1000))}
+      {UPLOAD.busy(timeText((until - now) / 1000, UPLOAD))}
     </p>
   )
 }

@@ -1,6 +1,7 @@
-import { SluiceError } from '../../../../../client/index.ts'
+import type { SluiceError } from '../../../../../client/index.ts'
 import { browserMemory } from '../../../../../client/uploader/queue/browser-memory.ts'
-import { storedOf, type UploadMemory } from '../../../../../client/uploader/queue/memory.ts'
+import { errorFrom } from '../../../../../client/uploader/queue/failure.ts'
+import { restored, storedOf, type UploadMemory } from '../../../../../client/uploader/queue/memory.ts'
 import { noteUnfinished } from '../../../layout/unfinished.ts'
 import { isRunning, isSameUpload, isUnfinished, type NewUpload, newItem, type UploadItem } from './item.ts'
 import { discard, send } from './send.ts'
@@ -83,7 +84,7 @@ export function createQueue(memberId: string, clientIds: readonly string[]): Upl
       const done = change(id, { status: 'done', record, sentBytes: size ?? record.size })
       if (done) for (const listener of storedListeners) listener(done)
     } catch (cause) {
-      if (!signal.aborted) fail(id, failureOf(cause))
+      if (!signal.aborted) fail(id, errorFrom(cause, 'network'))
     } finally {
       if (runs.get(id) === controller) runs.delete(id)
       // Only now its URL is stored.
@@ -206,12 +207,11 @@ export function createQueue(memberId: string, clientIds: readonly string[]): Upl
   }
 
   async function restore(): Promise<void> {
-    for (const { storedAt: _, file, isPaused, ...stored } of await memory.list()) {
-      const clientId = stored.id.slice(0, stored.id.indexOf(':'))
-      if (!clientIds.includes(clientId) || items.has(stored.id)) continue
-      const status = file ? (isPaused ? 'paused' : 'waiting') : 'interrupted'
-      const rest = { record: undefined, error: undefined, busyUntil: undefined, sentBytes: 0 }
-      const item: UploadItem = { ...stored, ...rest, clientId, status, source: file }
+    for (const stored of await memory.list()) {
+      const { file, retryAt: _, ...upload } = restored(stored)
+      const clientId = upload.id.slice(0, upload.id.indexOf(':'))
+      if (!clientIds.includes(clientId) || items.has(upload.id)) continue
+      const item: UploadItem = { ...upload, clientId, source: file, busyUntil: undefined }
       // The same file may have been added while the list was read.
       if (![...items.values()].some((other) => isSameUpload(other, item))) items.set(item.id, item)
     }
@@ -229,9 +229,4 @@ export function createQueue(memberId: string, clientIds: readonly string[]): Upl
   window.addEventListener('beforeunload', warn)
   void restore()
   return queue
-}
-
-function failureOf(cause: unknown): SluiceError {
-  if (cause instanceof SluiceError) return cause
-  return new SluiceError(cause instanceof Error ? cause.message : String(cause), { code: 'network', cause })
 }

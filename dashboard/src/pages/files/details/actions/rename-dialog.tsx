@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { FILE_NAME_MAX_BYTES } from '../../../../../../client/generated/limits.ts'
 import type { FileWithDerivatives } from '../../../../../../client/index.ts'
 import { useClient } from '../../../../api/session.ts'
 import { Field, Input } from '../../../../ui/forms/field.tsx'
@@ -27,7 +28,7 @@ export function RenameDialog({ file, onClose }: { file: FileWithDerivatives; onC
             autoFocus
             value={name}
             required
-            maxLength={255}
+            maxLength={FILE_NAME_MAX_BYTES}
             onChange={({ target }) => setName(target.value)}
             // As in file managers: the ending stays.
             onFocus={({ target }) => target.setSelectionRange(0, endOfStem(target.value))}

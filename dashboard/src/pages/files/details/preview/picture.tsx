@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { clsx } from 'clsx'
 import { Crosshair, Maximize, ZoomIn, ZoomOut } from 'lucide-react'
 import { type KeyboardEvent, type MouseEvent, useRef, useState } from 'react'
+import { SIDE_MAX } from '../../../../../../client/generated/limits.ts'
 import { type FileWithDerivatives, thumbHashToDataUrl } from '../../../../../../client/index.ts'
 import { useClient, useMay } from '../../../../api/session.ts'
 import { IconButton } from '../../../../ui/button.tsx'
@@ -27,7 +28,8 @@ const MOVES: Record<string, [number, number]> = {
 /** A picture that can be enlarged, and a click on which sets the focal point. */
 export function Picture({ file }: { file: FileWithDerivatives }) {
   const isShown = SHOWN.has(file.format)
-  const sizes = isShown && file.size <= SMALL_BYTES ? [''] : ['w=1600&f=auto', isShown ? '' : 'w=5000&f=auto']
+  const sizes =
+    isShown && file.size <= SMALL_BYTES ? [''] : ['w=1600&f=auto', isShown ? '' : `w=${SIDE_MAX}&f=auto`]
   const { urls, error } = useDelivery(file, sizes)
   const { data: info } = useQuery(infoQuery(useClient(), file))
   const mayEdit = useMay('editor')

@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useMemo, useState } from 'react'
+import { FILE_NAME_MAX_BYTES } from '../../../../../../client/generated/limits.ts'
 import type { FileWithDerivatives } from '../../../../../../client/index.ts'
 import { useClient, useMay } from '../../../../api/session.ts'
 import { COMMON } from '../../../../texts/common.ts'
@@ -56,7 +57,12 @@ export function Edit({ file }: { file: FileWithDerivatives }) {
         <fieldset disabled={!mayEdit} className="flex flex-col gap-4">
           {!mayEdit && <Notice tone="accent">{DETAILS.readOnly}</Notice>}
           <Field label={DETAILS.name} hint={DETAILS.nameHint}>
-            <Input value={name} onChange={({ target }) => setName(target.value)} required maxLength={255} />
+            <Input
+              value={name}
+              onChange={({ target }) => setName(target.value)}
+              required
+              maxLength={FILE_NAME_MAX_BYTES}
+            />
           </Field>
           <TagsField tags={tags} onChange={setTags} />
           <MetadataField entries={entries} onChange={setEntries} />
