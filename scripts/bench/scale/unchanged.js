@@ -13,6 +13,7 @@ import { ownCpuSeconds } from '../server.js'
 import { startSluice } from '../sluice.js'
 import { startS3 } from '../works/s3.js'
 import { replaceOnly } from './fill.js'
+import { isComparing } from './requests.js'
 import { APP_SECRET, redisIndexAt } from './storage.js'
 
 const PROCESSES = [1, 2]
@@ -38,19 +39,23 @@ export async function measureUnchanged({ folder, photo, redis, count: files }) {
   await sharp(photo).resize(400).jpeg().toFile(picture)
   const s3 = await startS3(folder)
   const index = await redisIndexAt(redis.url)
-  const start = async ({ nodeOptions = [], uploads = [] } = {}) => {
+  const start = async (uploads = []) => {
     const env = { REDIS_URL: redis.url, APP_SECRET, ...s3.env }
-    const { server } = await startSluice({ folder: mkdtempSync(join(folder, 'log-')), uploads, nodeOptions, env })
+    const { server } = await startSluice({
+      folder: mkdtempSync(join(folder, 'log-')),
+      uploads,
+      env,
+    })
     return server
   }
   const compared = async () => {
     while (!(await index.run()).isCompared) await sleep(POLL_MS)
   }
   try {
-    const first = await start({ uploads: [picture] })
+    const first = await start([picture])
     await compared()
     await first.stop()
-    const size = await fill({ s3, index, files })
+    const clientId = await fill({ s3, index, files })
     await index.markComplete()
     await index.noteCompared((await index.run()).id)
     const rows = []
@@ -58,22 +63,27 @@ export async function measureUnchanged({ folder, photo, redis, count: files }) {
       const servers = []
       for (let i = 0; i < processes; i += 1) servers.push(await start())
       try {
-        const figures = await measured({ s3, redis, servers, files }, async () => {
-          await index.noteCompared(NO_RUN)
-          await compared()
-        })
+        await index.noteCompared(NO_RUN)
+        // The first process that notes it begins. A comparison of few files may be over before it is seen.
+        while (!(await isAnyComparing(servers)) && !(await index.run()).isCompared) await sleep(POLL_MS)
+        const figures = await measured({ s3, redis, servers, files }, compared)
         rows.push({ work: `unchanged files, processes: ${processes}`, figures })
       } finally {
         await Promise.all(servers.map((server) => server.stop()))
       }
-      const left = await index.totals(size.clientId)
-      if (left.stored.files !== files) throw new Error(`expected ${files} files, ${left.stored.files} are left`)
+      const left = await index.totals(clientId)
+      if (left.stored.files !== files)
+        throw new Error(`expected ${files} files, ${left.stored.files} are left`)
     }
     return rows
   } finally {
     await index.close()
     s3.end()
   }
+}
+
+async function isAnyComparing(servers) {
+  return (await Promise.all(servers.map(({ url }) => isComparing(url)))).includes(true)
 }
 
 /** Fills the index, and the bucket's list with the same files. */
@@ -107,14 +117,16 @@ async function fill({ s3, index, files }) {
       after = page.next
     }
   }
-  const child = spawn(PYTHON, [LIST_FILL, join(s3.folder, 'ceph.conf')], { stdio: ['pipe', 'inherit', 'inherit'] })
+  const child = spawn(PYTHON, [LIST_FILL, join(s3.folder, 'ceph.conf')], {
+    stdio: ['pipe', 'inherit', 'inherit'],
+  })
   const ended = once(child, 'exit')
   await pipeline(Readable.from(lines()), child.stdin)
   const [code] = await ended
   if (code !== 0) throw new Error('the list of the bucket could not be written')
   const stored = [...models.values()].map((Key) => ({ Key }))
   await client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects: stored } }))
-  return { clientId }
+  return clientId
 }
 
 /** @returns the seconds of `work`, and the CPU time of all programs per file */
