@@ -76,7 +76,12 @@ export class Server {
 
 /** CPU time of this process and of its ended child processes, user and system. */
 export function ownCpuSeconds() {
-  return cpuSecondsIn(readFileSync('/proc/self/stat', 'utf8'))
+  return cpuSecondsOf('self')
+}
+
+/** CPU time of a process and of its ended child processes, user and system. @param {string} pid or `self` */
+export function cpuSecondsOf(pid) {
+  return cpuSecondsIn(readFileSync(`/proc/${pid}/stat`, 'utf8'))
 }
 
 function cpuSecondsIn(stat) {

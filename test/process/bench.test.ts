@@ -175,17 +175,21 @@ describe('the benchmark', function () {
         expect(of('delivery', index).redis.commands, index).to.be.within(1, 3)
       expect(of('process', 'cluster').nodeShares.cpu).to.have.length(2)
       expect(of('delivery', 'embedded')).to.not.have.property('redis')
+      // The bench fails when a file differs.
+      expect(of('unchanged files, processes: 2', 'redis').seconds).to.be.above(0)
       expect(table).to.match(/^\| delete, cluster index \| [\d.]+ · [\d.]+/m)
     })
 
   it('has a table of costs, one of Redis, and one of processes', () => {
     const redis = { roundTrips: 2, commands: 3, bytes: 4000, cpuMs: 0.05 }
+    const unchanged = { seconds: 9, cpuMicros: 70, redisMicros: 14, s3Micros: 16, otherCores: 0.1 }
     const figures = { cpuMs: 1, p50Ms: 2, rate: 3000, p99Ms: 4, residentBytes: 5e6, redis }
     const rows = [
       { group: 'files', index: 'redis', count: 1000, work: 'delete', figures },
       { group: 'files', index: 'redis', count: 10, work: 'delete', figures },
       { group: 'processes', index: 'redis', count: 2, work: 'from memory', figures },
       { group: 'processes', index: 'cluster', count: 2, files: 1000, work: 'list', figures },
+      { group: 'unchanged', index: 'redis', count: 1000, work: 'unchanged files', figures: unchanged },
     ]
     const lines = tables(rows).split('\n')
     expect(lines).to.include.members([
@@ -195,6 +199,7 @@ describe('the benchmark', function () {
       '| Figure | 2 web processes |',
       '| from memory, redis: Requests per second | 3000 |',
       '| list, cluster with 1,000 files: Requests per second | 3000 |',
+      '| unchanged files, redis: Time, s | 9 |',
     ])
   })
 

@@ -21,9 +21,7 @@ const ID_CHARACTERS = 22
 export async function fill(storage, { files, samples }) {
   const index = await storage.openIndex()
   try {
-    const [{ ref, original }] = await firstOf(index.list())
-    await removed(index, ref)
-    const sampled = await index.addAll({ clientId: ref.clientId, record: original.record, files, samples })
+    const { sampled } = await replaceOnly(index, { files, samples })
     for (const key of sampled) storage.store(key)
     // Without these, the service would compare the index with the bucket, where most of the files are missing.
     await index.markComplete()
@@ -32,6 +30,19 @@ export async function fill(storage, { files, samples }) {
   } finally {
     await index.close()
   }
+}
+
+/**
+ * Replaces the only original of the index by so many others.
+ * @returns {Promise<{clientId: string, replaced: string, sampled: string[]}>} `replaced`: the key of the original that was there;
+ *   `sampled` as of {@link fileMaker}
+ */
+export async function replaceOnly(index, { files, samples }) {
+  const [{ ref, original }] = await firstOf(index.list())
+  await removed(index, ref)
+  const { clientId, key } = ref
+  const sampled = await index.addAll({ clientId, record: original.record, files, samples })
+  return { clientId, replaced: key, sampled }
 }
 
 /**

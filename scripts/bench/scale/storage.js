@@ -12,7 +12,7 @@ import { isComparing } from './requests.js'
 
 const POLL_MS = 50
 const YOUNG_MB = 256
-const APP_SECRET = 'the-app-secret-of-the-bench-which-nothing-else-uses'
+export const APP_SECRET = 'the-app-secret-of-the-bench-which-nothing-else-uses'
 
 /**
  * A data folder with one uploaded picture, and its index while no server runs.
@@ -87,7 +87,8 @@ async function embeddedIndexIn(folder) {
   return { ...index, addAll }
 }
 
-async function redisIndexAt(url) {
+/** The index in Redis, with `addAll` as {@link embeddedIndexIn}. */
+export async function redisIndexAt(url) {
   const { connectKeyspaces } = await importSource('adapters/redis/keyspaces.ts')
   const { redisIndex } = await importSource('adapters/file-index/redis/redis.ts')
   const { clusterIndex } = await importSource('adapters/file-index/partitioned/redis-cluster.ts')

@@ -37,6 +37,13 @@ const COMPARISON = [
   { title: 'Ratio of both', cell: ({ ratio }) => both(ratio) },
   { title: 'Time of a comparison, s', cell: ({ comparisonSeconds }) => short(comparisonSeconds) },
 ]
+const UNCHANGED = [
+  { title: 'Time, s', cell: ({ seconds }) => short(seconds) },
+  { title: 'CPU time of all processes, µs per file', cell: ({ cpuMicros }) => short(cpuMicros) },
+  { title: 'CPU time of Redis, µs per file', cell: ({ redisMicros }) => short(redisMicros) },
+  { title: 'CPU time of the S3 server, µs per file', cell: ({ s3Micros }) => short(s3Micros) },
+  { title: 'Other programs, cores', cell: ({ otherCores }) => short(otherCores) },
+]
 
 const isProcess = ({ work }) => work === 'process'
 const NAMES = {
@@ -44,6 +51,7 @@ const NAMES = {
   derivatives: 'derivatives of one file',
   processes: 'web processes',
   comparison: 'files',
+  unchanged: 'files',
 }
 
 const placeOf = ({ index, files }) => (files ? `${index} with ${files.toLocaleString('en')} files` : index)
@@ -51,13 +59,14 @@ const placeOf = ({ index, files }) => (files ? `${index} with ${files.toLocaleSt
 /** The tables of all groups that were measured, in Markdown. */
 export function tables(rows) {
   const of = (group) => rows.filter((row) => row.group === group)
-  const [files, derivatives, processes, comparison] = Object.keys(NAMES).map(of)
+  const [files, derivatives, processes, comparison, unchanged] = Object.keys(NAMES).map(of)
   const parts = [
     ...figureTables(files.filter(isProcess), PROCESS),
     ...costTables(files.filter((row) => !isProcess(row))),
     ...costTables(derivatives),
     ...figureTables(processes, PROCESSES),
     ...figureTables(comparison, COMPARISON),
+    ...figureTables(unchanged, UNCHANGED),
   ]
   return parts.join('\n\n')
 }

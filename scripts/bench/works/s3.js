@@ -5,9 +5,12 @@ import { promisify } from 'node:util'
 import { CreateBucketCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { root } from '../../ready/run.js'
 import { freePort } from '../free-port.js'
+import { cpuSecondsOf } from '../server.js'
 
 const SCRIPT = join(root, 'scripts/servers/rgw.sh')
 const BUCKET = 'bench'
+// Those of rgw.sh.
+const PROCESSES = ['monitor', 'disk', 'gateway']
 
 /** Whether an S3 server can be started on this machine. */
 export function hasS3() {
@@ -18,8 +21,9 @@ export function hasS3() {
  * Starts an S3 server with a bucket.
  *
  * @param {string} folder an existing folder, for a subfolder with the server's files
- * @returns {Promise<{env: object, put: (paths: string[]) => Promise<void>, end: () => void}>} `env`: the variables with which Sluice
- *   uses the bucket; `put` stores files by their names
+ * @returns {Promise<{env: object, folder: string, client: S3Client, bucket: string, put: (paths: string[]) => Promise<void>,
+ *   cpuSeconds: () => number, end: () => void}>} `env`: the variables with which Sluice uses the bucket; `folder`: of the server's
+ *   files; `put` stores files by their names; `cpuSeconds`: of all its processes
  */
 export async function startS3(folder) {
   const own = join(folder, 's3')
@@ -44,6 +48,13 @@ export async function startS3(folder) {
       AWS_REGION: connection.region,
       AWS_ACCESS_KEY_ID: connection.credentials.accessKeyId,
       AWS_SECRET_ACCESS_KEY: connection.credentials.secretAccessKey,
+    },
+    folder: own,
+    client,
+    bucket: BUCKET,
+    cpuSeconds() {
+      const pids = PROCESSES.map((name) => readFileSync(join(own, `${name}.pid`), 'utf8').trim())
+      return pids.reduce((sum, pid) => sum + cpuSecondsOf(pid), 0)
     },
     async put(paths) {
       for (const path of paths)
