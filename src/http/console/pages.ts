@@ -5,6 +5,7 @@ import { routeNotFound } from '../../core/url-problems.ts'
 import type { OrganisationSignIn } from '../../service/members/organisation/organisation-sign-in.ts'
 import { ANY_FILE, HTML } from '../documents/contents.ts'
 import type { DocumentedEndpoint } from '../documents/endpoint.ts'
+import { path } from '../documents/parameters.ts'
 import type { ServedEndpoint } from '../endpoint/endpoint.ts'
 import { NOT_BUILT, ownPageHeaders, sendNotBuilt } from '../system/own-page.ts'
 import type { BuiltConsole } from './built-files.ts'
@@ -57,15 +58,7 @@ const getConsolePage: ServedEndpoint<Services> = {
   tag: 'Service',
   summary: 'A page of the console',
   access: 'public',
-  parameters: [
-    {
-      in: 'path',
-      name: 'page',
-      description: 'The path of the page.',
-      schema: { type: 'string' },
-      required: true,
-    },
-  ],
+  parameters: [path('page', 'The path of the page.')],
   responses: PAGE,
   examples: [{ id: 'page', summary: 'A page', parameters: { page: 'account' }, status: 200 }],
   problems: [],
@@ -78,15 +71,7 @@ const getConsoleAsset: ServedEndpoint<Services> = {
   tag: 'Service',
   summary: 'A script or style sheet of the console',
   access: 'public',
-  parameters: [
-    {
-      in: 'path',
-      name: 'file',
-      description: 'Name of the file, which has a hash of its content.',
-      schema: { type: 'string' },
-      required: true,
-    },
-  ],
+  parameters: [path('file', 'Name of the file, which has a hash of its content.')],
   responses: {
     200: {
       description: 'The file. It never changes.',

@@ -2,13 +2,10 @@ import { MEDIA_GROUPS } from '../../core/media/groups.ts'
 import type { Parameter } from './endpoint.ts'
 import type { JsonSchema } from './json-schema.ts'
 
-const path = (name: string, description: string, schema: JsonSchema = { type: 'string' }): Parameter => ({
-  in: 'path',
-  name,
-  description,
-  schema,
-  required: true,
-})
+/** A parameter of the path. */
+export function path(name: string, description: string, schema: JsonSchema = { type: 'string' }): Parameter {
+  return { in: 'path', name, description, schema, required: true }
+}
 
 /** Parameters of paths, by name. */
 export const PATH_PARAMETERS: Readonly<Record<string, Parameter>> = {

@@ -5,7 +5,7 @@ import { parseTarget } from '../../core/net/query.ts'
 import { badParameter } from '../../core/problem.ts'
 import { listed } from '../../core/text/listed.ts'
 import type { ClientPresets } from '../../service/clients/presets.ts'
-import type { Parameter } from '../documents/endpoint.ts'
+import { path } from '../documents/parameters.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
 import { bodyOf, replyOf } from '../endpoint/named.ts'
 import { limitedPairs, namedPairs } from '../request.ts'
@@ -42,13 +42,7 @@ const newPreset = bodyOf('NewPreset', {
     .describe('Text for people.')
     .optional(),
 })
-const PRESET_NAME: Parameter = {
-  in: 'path',
-  name: 'name',
-  description: 'Name of the preset: 1 to 64 letters, digits, `.`, `_` and `-`.',
-  schema: { type: 'string' },
-  required: true,
-}
+const PRESET_NAME = path('name', 'Name of the preset: 1 to 64 letters, digits, `.`, `_` and `-`.')
 
 const listPresets = endpoint({
   route: 'GET /v1/presets',

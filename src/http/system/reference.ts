@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { OWN_FOLDER } from '../../core/own-files.ts'
 import { routeNotFound } from '../../core/url-problems.ts'
 import { ANY_FILE, HTML } from '../documents/contents.ts'
+import { path } from '../documents/parameters.ts'
 import type { ServedEndpoint } from '../endpoint/endpoint.ts'
 import { NOT_BUILT, ownPageHeaders, sendNotBuilt } from './own-page.ts'
 
@@ -56,15 +57,7 @@ const getReferenceFile: ServedEndpoint<unknown> = {
   tag: 'Service',
   summary: 'A script or style sheet of this page',
   access: 'public',
-  parameters: [
-    {
-      in: 'path',
-      name: 'file',
-      description: 'Name of the file.',
-      schema: { type: 'string', enum: [...FILES, START] },
-      required: true,
-    },
-  ],
+  parameters: [path('file', 'Name of the file.', { type: 'string', enum: [...FILES, START] })],
   responses: {
     200: { description: 'The file.', content: ANY_FILE, headers: SENT },
     206: { description: 'The requested byte range.', content: ANY_FILE, headers: SENT },

@@ -1,13 +1,8 @@
-import type { Parameter, ProblemName } from '../documents/endpoint.ts'
+import type { ProblemName } from '../documents/endpoint.ts'
+import { path } from '../documents/parameters.ts'
 
 /** The ID of an upload in several requests, in its path. */
-export const UPLOAD_ID: Parameter = {
-  in: 'path',
-  name: 'id',
-  description: 'ID of the upload, as in the returned URL.',
-  schema: { type: 'string' },
-  required: true,
-}
+export const UPLOAD_ID = path('id', 'ID of the upload, as in the returned URL.')
 
 /** The headers of the response that creates a resumable upload. */
 export const CREATED_HEADERS = [

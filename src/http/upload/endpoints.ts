@@ -15,6 +15,7 @@ import { noteStored } from '../console/audited-by.ts'
 import { FETCHED_PROBLEMS, MEDIA_PROBLEMS, TRANSFORMED_PROBLEMS } from '../delivery/problems.ts'
 import { FILE_BYTES } from '../documents/contents.ts'
 import { EXAMPLE_RECORD } from '../documents/examples.ts'
+import { path } from '../documents/parameters.ts'
 import { endpoint, JSON_PROBLEMS } from '../endpoint/endpoint.ts'
 import { text } from '../endpoint/query.ts'
 import { answerOnce } from '../endpoint/repeats.ts'
@@ -163,15 +164,7 @@ const uploadFile = endpoint({
   summary: 'Upload one file as the request body',
   description: 'The format is detected from the bytes. `Content-Type` is ignored.',
   access: { secret: 'upload' },
-  parameters: [
-    {
-      in: 'path',
-      name: 'path',
-      description: 'Name of the file.',
-      schema: { type: 'string' },
-      required: true,
-    },
-  ],
+  parameters: [path('path', 'Name of the file.')],
   query: QUERY,
   bodies: { 'application/octet-stream': FILE_BYTES },
   once: true,
