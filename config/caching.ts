@@ -1,8 +1,7 @@
+import { CACHE_MAX_SECONDS } from '../src/core/caching/cache-settings.ts'
 import { integer, listOf, oneOf, type Variable } from './variable.ts'
 
 const GIB = 1024 ** 3
-// The longest lifetime that caches heed.
-const YEAR_SECONDS = 31_536_000
 const TAG_HEADERS = ['cache-tag', 'cdn-tag', 'edge-cache-tag', 'surrogate-key', 'xkey']
 
 /** How responses with files are sent, cached by browsers and CDNs, and purged. */
@@ -26,27 +25,27 @@ export const CACHING_VARIABLES = {
   }),
   BROWSER_CACHE_SECONDS: integer({
     min: 0,
-    max: YEAR_SECONDS,
+    max: CACHE_MAX_SECONDS,
     unit: 'seconds',
     default: 604_800,
     help: 'Lifetime of public files in browsers, and in CDNs without a lifetime of their own (max-age). Rules of clients and presets may replace it.',
   }),
   CDN_CACHE_SECONDS: integer({
     min: 0,
-    max: YEAR_SECONDS,
+    max: CACHE_MAX_SECONDS,
     unit: 'seconds',
     help: 'Lifetime of public files in shared caches (s-maxage), if it differs. Rules of clients and presets may replace it.',
   }),
   STALE_WHILE_REVALIDATE_SECONDS: integer({
     min: 0,
-    max: YEAR_SECONDS,
+    max: CACHE_MAX_SECONDS,
     unit: 'seconds',
     default: 0,
     help: 'Additional time in which caches may deliver a public file while they request it again.',
   }),
   STALE_IF_ERROR_SECONDS: integer({
     min: 0,
-    max: YEAR_SECONDS,
+    max: CACHE_MAX_SECONDS,
     unit: 'seconds',
     default: 0,
     help: 'Additional time in which caches may deliver a public file while Sluice responds with errors or not at all.',

@@ -1,10 +1,11 @@
+import { VARIANT_LIMIT_MAX } from '../src/core/clients/rules/table.ts'
 import { integer } from './variable.ts'
 
 /** Limits of derivatives. They are a cache: beyond a limit, the least recently used ones are evicted. */
 export const DERIVATIVE_VARIABLES = {
   VARIANT_LIMIT: integer({
     min: 1,
-    max: 1_000_000,
+    max: VARIANT_LIMIT_MAX,
     unit: 'derivatives',
     // Ten widths in three formats for three densities are 90.
     default: 1000,

@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { PRESET_NAME } from '../src/core/clients/rules/presets.ts'
 import { readJsonFile } from './json-file.ts'
 
-// Characters that need no encoding in a URL or a message.
-const name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, {
+const name = z.string().regex(PRESET_NAME, {
   error: 'expected 1 to 64 letters, digits, ".", "_" and "-", starting with a letter or digit',
 })
 const presetsFile = z.record(name, z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])))

@@ -1,3 +1,4 @@
+import { CPU_MS_MAX, POINTS_MAX } from '../src/core/clients/rules/rates.ts'
 import { type Defaulted, integer } from './variable.ts'
 
 type RateVariable<N extends string> = `${N}_RATE_${'LIMIT' | 'LIMIT_PER_IP' | 'WINDOW_SECONDS'}`
@@ -14,7 +15,7 @@ interface RateOptions {
   points: number
   addressPoints: number
   seconds: number
-  /** Upper bound of both limits. Default: 1,000,000. */
+  /** Upper bound of both limits. Default: `POINTS_MAX`. */
   max?: number
 }
 
@@ -23,7 +24,7 @@ function rate<const N extends string>(
   name: N,
   options: RateOptions,
 ): Record<RateVariable<N>, Defaulted<number>> {
-  const { counted, countedPerIp = counted, each = 'per client', unit, max = 1_000_000 } = options
+  const { counted, countedPerIp = counted, each = 'per client', unit, max = POINTS_MAX } = options
   const bounds = { min: 0, max, unit }
   return {
     [`${name}_RATE_LIMIT`]: integer({
@@ -72,7 +73,7 @@ export const RATE_VARIABLES = {
     points: 1_800_000,
     addressPoints: 300_000,
     seconds: 300,
-    max: 1_000_000_000,
+    max: CPU_MS_MAX,
     countedPerIp: 'CPU time of new image derivatives requested without a secret',
   }),
   ...rate('FETCH', {

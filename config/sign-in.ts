@@ -1,4 +1,4 @@
-import { isRange } from './address.ts'
+import { isCidr } from '../src/core/net/ip-ranges.ts'
 import { integer, listOf, oneOf, text, type Variable } from './variable.ts'
 
 /** A value of the role claim, and the role of the console that it grants. `*`: each person of the issuer. */
@@ -9,7 +9,7 @@ export interface RoleRule {
 
 // Addresses are compared as IPv4 whenever they have an IPv4 form.
 const ranges = {
-  item: (value: string) => isRange(value) && !/^::ffff:/i.test(value),
+  item: (value: string) => isCidr(value) && !/^::ffff:/i.test(value),
   expected: 'IP ranges like 203.0.113.0/24 or 2001:db8::/32, separated by spaces or commas',
 }
 

@@ -1,3 +1,4 @@
+import { ACCESS_KEY, BUCKET_NAME, REGION } from '../src/core/clients/storage-settings.ts'
 import { parseRedisUrl, REDIS_URL_FORMS } from '../src/core/net/redis-url.ts'
 import { readBaseUrl } from './address.ts'
 import { integer, listOf, oneOf, text } from './variable.ts'
@@ -28,7 +29,7 @@ export const STORAGE_VARIABLES = {
     help: 'Size of the file DATA_DIR/reserve. On a full disk the file shrinks, so that deletes and a restart succeed. 0: no reserve. Unused with REDIS_URL.',
   }),
   S3_BUCKET: text({
-    pattern: /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/,
+    pattern: BUCKET_NAME,
     expected: 'the name of a bucket',
     help: 'Bucket in S3 or a compatible store that stores the files. Files are stored in DATA_DIR when unset.',
   }),
@@ -67,7 +68,7 @@ export const STORAGE_VARIABLES = {
     help: 'Time without a response or progress after which a request to S3 fails with 503. Raise it for a slow store or network.',
   }),
   AWS_REGION: text({
-    pattern: /^[a-z0-9-]{1,64}$/,
+    pattern: REGION,
     expected: 'a region',
     help: 'Region of the bucket. From the files of the AWS SDK when unset.',
   }),
@@ -77,12 +78,12 @@ export const STORAGE_VARIABLES = {
     read: readBaseUrl,
   },
   AWS_ACCESS_KEY_ID: text({
-    pattern: /^[\x21-\x7e]{1,128}$/,
+    pattern: ACCESS_KEY,
     expected: 'an access key',
     help: "Access key for S3. From the files of the AWS SDK or the machine's role when unset.",
   }),
   AWS_SECRET_ACCESS_KEY: text({
-    pattern: /^[\x21-\x7e]{1,128}$/,
+    pattern: ACCESS_KEY,
     expected: 'the secret of the access key',
     secret: true,
     help: 'Secret of AWS_ACCESS_KEY_ID.',

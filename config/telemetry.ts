@@ -1,4 +1,5 @@
-import { isEndpoint } from './address.ts'
+import { isEndpoint } from '../src/core/net/http-url.ts'
+import { percentDecoded } from '../src/core/text/percent-decoded.ts'
 import { type Environment, integer, text, type Variable } from './variable.ts'
 
 /** A collector, and the headers of each request to it. */
@@ -182,18 +183,10 @@ function pairs(help: string): Variable<Readonly<Record<string, string>>> {
       const given = value.split(',').filter((pair) => pair.trim() !== '')
       const read = given.map((pair) => {
         const at = pair.indexOf('=')
-        return [pair.slice(0, at).trim(), decoded(pair.slice(at + 1).trim())] as const
+        return [pair.slice(0, at).trim(), percentDecoded(pair.slice(at + 1).trim())] as const
       })
       const isValid = read.every(([name, text], i) => given[i]?.includes('=') && name && text !== undefined)
       return isValid ? (Object.fromEntries(read) as Record<string, string>) : undefined
     },
-  }
-}
-
-function decoded(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return undefined
   }
 }

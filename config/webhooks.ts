@@ -1,4 +1,6 @@
-import { isEndpoint, privateRanges } from './address.ts'
+import { isEndpoint } from '../src/core/net/http-url.ts'
+import { webhookKey } from '../src/core/signing/webhook-secret.ts'
+import { privateRanges } from './address.ts'
 import { integer, listOf, type Variable } from './variable.ts'
 
 /** Webhooks, and the log of their deliveries. */
@@ -12,7 +14,7 @@ export const WEBHOOK_VARIABLES = {
   }),
   WEBHOOK_SECRET: listOf({
     separator: /\s+/,
-    item: isWebhookSecret,
+    item: (text) => webhookKey(text) !== undefined,
     expected: 'whsec_ and 24 to 64 bytes in base64, or several of them separated by spaces',
     secret: true,
     help: 'Secret that signs webhooks, shared with the receiver. Set the new and the old one while you change it.',
@@ -40,8 +42,3 @@ export const WEBHOOK_VARIABLES = {
     help: 'Retention of deliveries in the log of webhooks.',
   }),
 } satisfies Record<string, Variable<unknown>>
-
-function isWebhookSecret(value: string): boolean {
-  const bytes = Buffer.from(value.replace('whsec_', ''), 'base64').length
-  return /^whsec_[A-Za-z0-9+/]+={0,2}$/.test(value) && bytes >= 24 && bytes <= 64
-}

@@ -9,6 +9,7 @@ import { OPENINARY_OPTIONS } from '../src/core/compat/openinary.ts'
 import { endpointErrors } from './readme/endpoint-errors.js'
 import { FORMAT_HEADINGS, formats } from './readme/formats.js'
 import { limits } from './readme/limits.js'
+import { rateLimits } from './readme/rate-limits.js'
 import { root } from './ready/run.js'
 
 const HELP = `npm run readme
@@ -25,6 +26,7 @@ const PAGES = {
   'document parameters': 'document-parameters.md',
   'endpoint errors': 'errors.md',
   limits: 'limits.md',
+  'rate limits': 'rate-limits.md',
   formats: 'formats.md',
   'client rules': 'client-rules.md',
   'cloudinary options': 'compat-urls.md',
@@ -43,6 +45,7 @@ async function tables() {
     'document parameters': parameters(application),
     'endpoint errors': table(['Request', 'Errors'], endpointErrors()),
     limits: table(['What', 'Limit'], limits()),
+    'rate limits': table(['Limit', 'Counts', 'Per client', 'Per IP address'], rateLimits()),
     formats: table(FORMAT_HEADINGS, formats({ video: usualOutput(video), audio: usualOutput(audio) })),
     'client rules': clientRules(),
     'cloudinary options': foreignOptions(CLOUDINARY_OPTIONS, '_'),

@@ -1,3 +1,4 @@
+import { SIDE_MAX } from '../../src/core/geometry/output-limit.ts'
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 import { badParameter } from '../../src/core/problem.ts'
 
@@ -14,7 +15,7 @@ export default definePlugin({
     w: {
       type: 'integer',
       min: 1,
-      max: 5000,
+      max: SIDE_MAX,
       unit: 'px',
       default: 1000,
       aliases: ['width'],

@@ -1,8 +1,10 @@
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
 import { EVENT_NAMES, type EventName, TEST_EVENT } from '../../src/core/events.ts'
-import { parseCidr } from '../../src/core/net/ip-ranges.ts'
+import { isEndpoint } from '../../src/core/net/http-url.ts'
+import { isCidr } from '../../src/core/net/ip-ranges.ts'
 import { defineEventPlugin, type EventContext } from '../../src/core/plugin-api/event-plugin.ts'
+import { webhookKey } from '../../src/core/signing/webhook-secret.ts'
 import { accessTo, refused, withRemedy } from './http.mts'
 
 // A receiver that needs longer should queue the event, respond, and process it afterwards.
@@ -20,7 +22,10 @@ const settings = z
     /** Endpoints; each is notified separately. The plugin does nothing without any. */
     url: texts(isEndpoint, 'expected http or https URLs without user name for url'),
     /** Every secret signs: use several while receivers change to a new one. */
-    secret: texts(isSecret, 'expected whsec_ and 24 to 64 bytes in base64 for secret'),
+    secret: texts(
+      (text) => webhookKey(text) !== undefined,
+      'expected whsec_ and 24 to 64 bytes in base64 for secret',
+    ),
     events: texts<EventName>(isEventName, `expected events to be among ${EVENT_NAMES.join(', ')}`),
     /** Address ranges that are not public but may be notified. */
     allowAddresses: texts(isCidr, 'expected ranges like 10.1.0.0/16 for allowAddresses'),
@@ -95,7 +100,8 @@ async function send(type: EventName, data: unknown, context: EventContext): Prom
 }
 
 function sign(secret: string, content: string): string {
-  return `v1,${createHmac('sha256', keyOf(secret)).update(content).digest('base64')}`
+  const key = webhookKey(secret) as Buffer // `read` has validated it.
+  return `v1,${createHmac('sha256', key).update(content).digest('base64')}`
 }
 
 function read(options: unknown) {
@@ -106,27 +112,4 @@ function read(options: unknown) {
 
 function isEventName(text: string): boolean {
   return (EVENT_NAMES as readonly string[]).includes(text)
-}
-
-function isEndpoint(text: string): boolean {
-  if (!URL.canParse(text)) return false
-  const { protocol, username, password } = new URL(text)
-  return /^https?:$/.test(protocol) && username === '' && password === ''
-}
-
-function isSecret(text: string): boolean {
-  const { length } = keyOf(text)
-  return /^whsec_[A-Za-z0-9+/]+={0,2}$/.test(text) && length >= 24 && length <= 64
-}
-
-function keyOf(secret: string): Buffer {
-  return Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
-}
-
-function isCidr(text: string): boolean {
-  try {
-    return parseCidr(text) !== undefined
-  } catch {
-    return false
-  }
 }

@@ -1,7 +1,8 @@
+import { SIDE_MAX } from '../../src/core/geometry/output-limit.ts'
 import { definePlugin } from '../../src/core/plugin-api/plugin.ts'
 
-// Small sides would be of no use in a player. The maximum is that of images.
-const SIDE = { type: 'integer', min: 16, max: 5000, unit: 'px' } as const
+// Small sides would be of no use in a player.
+const SIDE = { type: 'integer', min: 16, max: SIDE_MAX, unit: 'px' } as const
 
 /** Scales a video down to fit into a box. It preserves the aspect ratio, makes both sides even, and never enlarges. */
 export default definePlugin({

@@ -2,7 +2,7 @@ import { constantOf } from '../readme/constants.js'
 
 // What a client has to know before it sends a request: [name, constant of the service, its file in `src`, description].
 const LIMITS = [
-  ['SIDE_MAX', 'WIDTH_MAX', 'core/clients/rules/table.ts', 'The largest side of a derivative, in pixels.'],
+  ['SIDE_MAX', 'SIDE_MAX', 'core/geometry/output-limit.ts', 'The largest side of a derivative, in pixels.'],
   ['SIGNED_URLS_MAX', 'URLS_MAX', 'http/signing/url-schemas.ts', 'The most URLs that one request signs.'],
   [
     'BATCH_PATHS_MAX',

@@ -1,4 +1,5 @@
 import { NAME_MAX_BYTES } from '../../src/core/files/file-name.ts'
+import { SIDE_MAX } from '../../src/core/geometry/output-limit.ts'
 import { bytes, constantOf, defaultOf, duration, maxSideOf, megapixels } from './constants.js'
 
 /** A variable with its default: `UPLOAD_MAX_FILES` (100). */
@@ -7,7 +8,6 @@ const folder = (name) => constantOf('core/files/object-key.ts', name)
 const svg = (name) => constantOf('engines/image/svg/limits.ts', name)
 const form = (name) => constantOf('http/upload/form-fields.ts', name)
 const stall = duration(constantOf('engines/ffmpeg/watchdog.ts', 'STALL_MS') / 1000)
-const WIDTH = constantOf('core/clients/rules/table.ts', 'WIDTH_MAX')
 const pixels = set('IMAGE_MAX_PIXELS', megapixels)
 
 /** The rows of the table of docs/reference/limits.md. Numbers are those of the program. */
@@ -57,12 +57,15 @@ export function limits() {
       'Text to transform',
       `the first ${bytes(constantOf('engines/image/excerpts/excerpt.ts', 'TEXT_BYTES'))}, of which ${constantOf('engines/image/documents/text-lines.ts', 'LINES')} lines of ${constantOf('engines/image/documents/text-lines.ts', 'COLUMNS')} columns are drawn`,
     ],
-    ['Output', `${WIDTH} px per side where a parameter enlarges it, ${pixels} over all frames`],
+    ['Output', `${SIDE_MAX} px per side where a parameter enlarges it, ${pixels} over all frames`],
     [
       'SVG to transform',
       `${bytes(svg('MAX_BYTES'))}, ${svg('MAX_TAGS')} tags, ${svg('MAX_TEXT')} characters of text, ${bytes(svg('MAX_STYLE'))} of styles, ${svg('MAX_ESCAPES')} entities and escapes, ${constantOf('engines/image/svg/nesting.ts', 'MAX_LAYERS')} nested layers, ${svg('MAX_IMAGES')} embedded images with ${pixels} together; no SVG and no styles in \`data:\` URIs`,
     ],
-    ['`w` and `h`, multiplied by `dpr`', `${WIDTH} px. The limit also applies to a side that is not given`],
+    [
+      '`w` and `h`, multiplied by `dpr`',
+      `${SIDE_MAX} px. The limit also applies to a side that is not given`,
+    ],
     [
       'Side of an image without `w` and `h`',
       `${maxSideOf('webp')} px as WebP, ${maxSideOf('avif')} as AVIF, ${maxSideOf('jpeg')} as JPEG, ${maxSideOf('gif')} as GIF. \`f=auto\` chooses a format that can hold it`,

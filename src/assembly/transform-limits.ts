@@ -1,5 +1,6 @@
 import type { Config } from '../../config/load.ts'
 import { coresOf } from '../../config/memory-profile.ts'
+import { SIDE_MAX } from '../core/geometry/output-limit.ts'
 import type { TransformLimits } from '../core/plugin-api/limits.ts'
 
 // Threads of libuv's pool, which has four by default, that are left to file operations.
@@ -18,7 +19,7 @@ export function limitsOf(config: Config): TransformLimits {
     sourceMaxBytes: IMAGE_MAX_BYTES,
     videoMaxBytes: VIDEO_MAX_BYTES,
     sourceMaxPixels: IMAGE_MAX_PIXELS,
-    outputMaxSide: 5000,
+    outputMaxSide: SIDE_MAX,
     // Two frames of 5000 x 5000: a small animation that is enlarged costs as much as a large one.
     outputMaxPixels: 50_000_000,
     outputMaxBytes: config.OUTPUT_MAX_BYTES,

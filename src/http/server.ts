@@ -30,7 +30,7 @@ import { hotPath } from './hot/hot-path.ts'
 import type { HttpOptions } from './http-options.ts'
 import { inOrder } from './in-order.ts'
 import { createIdentify } from './log/request-ids.ts'
-import { createRequestEnds, requestLog } from './log/request-log.ts'
+import { createRequestEnds, deliveryRoutes, requestLog } from './log/request-log.ts'
 import { extendMessages } from './message-classes.ts'
 import { suggestedRoutes } from './nearest-route.ts'
 import { notFound, problemHandler, resetWhenBrokenOff } from './problem.ts'
@@ -44,7 +44,7 @@ import { createReception, createUploadResponder } from './upload/receive.ts'
 export function createHttp(options: HttpOptions): RequestListener {
   const readers = createReaders({ minBytesPerSecond: options.minReadBytesPerSecond, log: options.log })
   const cache = createHotCache(options.hot)
-  const ends = createRequestEnds(options)
+  const ends = createRequestEnds(options, deliveryRoutes(ENDPOINTS))
   const warnOfProxy = unnamedProxy(options)
   const respondStored = createUploadResponder(options)
   const services = {

@@ -2,11 +2,9 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Size } from '../../../src/core/geometry/box.ts'
 import { largestDrawing } from '../../../src/core/geometry/drawing.ts'
 import { type Fit, framing } from '../../../src/core/geometry/framing.ts'
+import { SIDE_MAX } from '../../../src/core/geometry/output-limit.ts'
 import { ratioOf } from '../../../src/core/geometry/ratio.ts'
 import type { TransformLimits } from '../../../src/core/plugin-api/limits.ts'
-
-/** The longest side that can be requested, in pixels. */
-export const MAX_SIDE = 5000
 
 /** Parameters of the size and the part. */
 export interface Framed {
@@ -61,7 +59,7 @@ export function framed(
  */
 export function leastSides(wanted: Framed, original: Size): Pick<Framed, 'w' | 'h'> {
   const { w, h, dpr } = wanted
-  const limits = { outputMaxSide: MAX_SIDE, sourceMaxPixels: Number.POSITIVE_INFINITY }
+  const limits = { outputMaxSide: SIDE_MAX, sourceMaxPixels: Number.POSITIVE_INFINITY }
   const context = { source: { ...original, format: '' }, limits }
   const { taken, size } = framed(wanted, context)
   const least = {

@@ -1,9 +1,7 @@
-import { checkOutput } from '../../../src/core/geometry/output-limit.ts'
+import { checkOutput, SIDE_MAX } from '../../../src/core/geometry/output-limit.ts'
 import { EMPTY } from '../../../src/core/media/color.ts'
 import { definePlugin } from '../../../src/core/plugin-api/plugin.ts'
 import { comesAfter } from './one-pass.mts'
-
-const MAX = 5000
 
 /** Adds a border around the image of the earlier steps; transparent, or of the colour `bg`. */
 export default definePlugin({
@@ -17,7 +15,7 @@ export default definePlugin({
       names: ['top', 'right', 'bottom', 'left'],
       separator: ',',
       min: [0, 0, 0, 0],
-      max: [MAX, MAX, MAX, MAX],
+      max: [SIDE_MAX, SIDE_MAX, SIDE_MAX, SIDE_MAX],
       unit: 'px',
       atLeast: 1,
       help: 'Adds padding outside w and h, multiplied by dpr. One to four numbers set the sides as in CSS.',

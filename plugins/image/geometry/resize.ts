@@ -6,13 +6,13 @@ import {
   zoomThatShows,
 } from '../../../src/core/geometry/focus.ts'
 import { cutAfterResizing, cutBeforeResizing } from '../../../src/core/geometry/framing.ts'
-import { checkOutput } from '../../../src/core/geometry/output-limit.ts'
+import { checkOutput, SIDE_MAX } from '../../../src/core/geometry/output-limit.ts'
 import { withRatio } from '../../../src/core/geometry/ratio.ts'
 import { definePlugin } from '../../../src/core/plugin-api/plugin.ts'
 import { badParameter } from '../../../src/core/problem.ts'
 import { noDetector } from '../faces/no-detector.mts'
 import { around, drawn } from './drawing.mts'
-import { fitOf, framed, leastSides, MAX_SIDE } from './framed.mts'
+import { fitOf, framed, leastSides } from './framed.mts'
 import { boxesIn, focusIn } from './picture-focus.mts'
 
 /**
@@ -27,13 +27,13 @@ export default definePlugin({
     w: {
       type: 'integer',
       min: 1,
-      max: MAX_SIDE,
+      max: SIDE_MAX,
       unit: 'px',
       auto: 'width',
       aliases: ['width'],
       help: 'Width. auto: the width in the page, by client hints.',
     },
-    h: { type: 'integer', min: 1, max: MAX_SIDE, unit: 'px', aliases: ['height'], help: 'Height.' },
+    h: { type: 'integer', min: 1, max: SIDE_MAX, unit: 'px', aliases: ['height'], help: 'Height.' },
     fit: {
       type: 'enum',
       values: ['cover', 'contain', 'fill', 'inside', 'outside', 'crop'],
@@ -55,7 +55,7 @@ export default definePlugin({
       names: ['w', 'h'],
       separator: ':',
       min: [0.001, 0.001],
-      max: [MAX_SIDE, MAX_SIDE],
+      max: [SIDE_MAX, SIDE_MAX],
       help: 'Aspect ratio. With w or h it sets the other side. With neither, it crops the largest box of this ratio.',
     },
     func: {
@@ -100,13 +100,13 @@ export default definePlugin({
 
   resolve(requested, { format, named, detects, focalPoint, sizeBelow, note }) {
     const { dpr, zoom } = requested
-    let { w, h, ar } = withRatio(requested, MAX_SIDE)
+    let { w, h, ar } = withRatio(requested, SIDE_MAX)
     if (w === undefined && h === undefined && ar === undefined && zoom === 1) return undefined
     const scales = w !== undefined || h !== undefined
     const fit = w !== undefined && h !== undefined ? requested.fit : 'cover'
     const isVector = format.name === 'svg'
     // Larger outputs are an error, whatever the size of the original.
-    const isLimited = Math.max(w ?? 0, h ?? 0) * dpr <= MAX_SIDE
+    const isLimited = Math.max(w ?? 0, h ?? 0) * dpr <= SIDE_MAX
     if (scales && isLimited && !isVector && !requested.enlarge && fit !== 'contain') {
       const original = sizeBelow({ width: w && Math.round(w * dpr), height: h && Math.round(h * dpr) })
       if (original) ({ w, h } = leastSides({ w, h, fit, dpr, ar, zoom }, original))

@@ -1,4 +1,4 @@
-import type { Ledger } from '../../core/ports/ledger.ts'
+import type { Ledger, LedgerEntry } from '../../core/ports/ledger.ts'
 import type { DiskReserve } from '../disk/disk-reserve.ts'
 import { createInTurn } from '../in-turn.ts'
 import { openResilientLevel, type Row } from '../level/resilient-level.ts'
@@ -6,6 +6,13 @@ import { openResilientLevel, type Row } from '../level/resilient-level.ts'
 interface Entry {
   text: string
   forgetAt: number
+}
+
+/** A ledger that one process has alone. */
+export interface EmbeddedLedger extends Ledger {
+  /** All texts that have not expired. */
+  entries(): Promise<LedgerEntry[]>
+  close(): Promise<void>
 }
 
 const ALL = { gt: '', lt: '\uffff' }
@@ -16,7 +23,7 @@ const FORGET_EVERY_MS = 3_600_000
 export async function embeddedLedger(
   folder: string,
   { now = Date.now, ...options }: { now?: () => number; reserve?: DiskReserve } = {},
-): Promise<Ledger & { close(): Promise<void> }> {
+): Promise<EmbeddedLedger> {
   const level = await openResilientLevel(folder, options)
   const inTurn = createInTurn()
   let forgotAt = Number.NEGATIVE_INFINITY
@@ -46,6 +53,10 @@ export async function embeddedLedger(
         await level.write([...gone, row])
         return true
       }),
+    async entries() {
+      const rows = (await level.rows(ALL)) as Array<[string, Entry]>
+      return rows.filter(([, { forgetAt }]) => forgetAt > now()).map(([name, entry]) => ({ name, ...entry }))
+    },
     close: () => level.close(),
   }
 }

@@ -1,11 +1,20 @@
 import { type DayUsage, USAGE_RETENTION_DAYS, type UsageStore } from '../../core/ports/usage.ts'
-import { dayOf, daysBefore } from '../../core/text/day.ts'
+import { type Day, dayOf, daysBefore } from '../../core/text/day.ts'
 import type { DiskReserve } from '../disk/disk-reserve.ts'
 import { createInTurn } from '../in-turn.ts'
 import { openResilientLevel } from '../level/resilient-level.ts'
 
 // A power cut may undo the last counts. That is acceptable.
 const NOT_FLUSHED = { durable: false }
+
+/** Counts that one process has alone. */
+export interface EmbeddedUsage extends UsageStore {
+  /** All days of all clients. */
+  all(): Promise<DayUsage[]>
+  close(): Promise<void>
+}
+
+const ALL = { gt: '', lt: '\uffff' }
 
 /**
  * Counts in a LevelDB folder, which belongs to one process at a time. It has one row per client and day, with the name
@@ -16,13 +25,11 @@ const NOT_FLUSHED = { durable: false }
 export async function embeddedUsage(
   folder: string,
   { now = Date.now, ...options }: { now?: () => number; reserve?: DiskReserve } = {},
-): Promise<UsageStore & { close(): Promise<void> }> {
+): Promise<EmbeddedUsage> {
   const level = await openResilientLevel(folder, options)
   const inTurn = createInTurn()
   const first = daysBefore(dayOf(now()), USAGE_RETENTION_DAYS)
-  const old = (await level.names({ gt: '', lt: '\uffff' })).filter(
-    (name) => name.slice(name.indexOf('\0') + 1) < first,
-  )
+  const old = (await level.names(ALL)).filter((name) => name.slice(name.indexOf('\0') + 1) < first)
   if (old.length > 0)
     await level.write(
       old.map((key) => ({ type: 'del', key })),
@@ -51,6 +58,13 @@ export async function embeddedUsage(
     async read(clientId, days) {
       const found = await level.get(days.map((day) => rowOf({ clientId, day })))
       return days.map((day, i) => ({ clientId, day, counts: (found[i] ?? {}) as DayUsage['counts'] }))
+    },
+    async all() {
+      const rows = (await level.rows(ALL)) as Array<[string, DayUsage['counts']]>
+      return rows.map(([name, counts]) => {
+        const end = name.indexOf('\0')
+        return { clientId: name.slice(0, end), day: name.slice(end + 1) as Day, counts }
+      })
     },
     close: () => level.close(),
   }

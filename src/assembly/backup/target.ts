@@ -11,6 +11,7 @@ import { type Client, FIRST_CLIENT_ID } from '../../core/clients/client.ts'
 import { overlap } from '../../core/clients/client-storage.ts'
 import type { Bucket, Buckets } from '../../core/ports/bucket.ts'
 import { installationRoot, s3Options } from '../settings.ts'
+import { openS3 } from '../storage/buckets.ts'
 
 // The put of the largest file takes less.
 const ABANDONED_MS = 7 * 24 * 3600 * 1000
@@ -131,11 +132,5 @@ async function s3(
     throw new Error(
       `s3://${place.bucket}/${place.prefix} has files of this installation. Choose another bucket or prefix`,
     )
-  const { s3Buckets } = await import('../../adapters/bucket/s3/s3.ts')
-  const buckets = await s3Buckets(settings)
-  await buckets.ping().catch((cause: Error) => {
-    const why = cause.cause instanceof Error ? `${cause.message} (${cause.cause.message})` : cause.message
-    throw new Error(`the bucket ${place.bucket} cannot be used: ${why}`, { cause })
-  })
-  return buckets
+  return openS3(settings, `the bucket ${place.bucket}`)
 }

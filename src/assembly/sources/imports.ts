@@ -12,8 +12,9 @@ import { openFileManagement } from '../file-management.ts'
 import { fetchAccess } from '../remote-files.ts'
 import type { Services } from '../services.ts'
 import { s3Options } from '../settings.ts'
+import { stateCommands } from '../storage/state-commands.ts'
 
-/** All commands of an operator: those of the services, and `import`. */
+/** All commands of an operator: those of the services, `migrate-state` and `import`. */
 export function operatorCommands(
   services: Services,
   { config, baseUrl }: { config: Config; baseUrl: string },
@@ -37,5 +38,9 @@ export function operatorCommands(
     dataDir,
     ...(bucket ? { ownBucket: s3Options(bucket, config) } : {}),
   })
-  return { ...commands, import: createImportCommand({ openSource, importAll, presentClient }) }
+  return {
+    ...commands,
+    ...stateCommands(backends, config),
+    import: createImportCommand({ openSource, importAll, presentClient }),
+  }
 }

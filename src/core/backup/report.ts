@@ -106,3 +106,17 @@ export interface MigrationReport {
   /** The variables with which a service uses the target. Values of secrets are left out. */
   settings?: Readonly<Record<string, string>>
 }
+
+/** The numbers of what `migrate-state` has copied. */
+export interface StateReport {
+  /** Uses of links, answers to repeated requests, and the like. */
+  ledger: number
+  /** Days of usage, counted for each client. */
+  usage: number
+  /** Entries of the audit log: 0 also when the new place has entries of its own. */
+  audit: number
+  /** Entries of the delivery log of webhooks. */
+  deliveries: number
+  /** Jobs that wait. */
+  jobs: number
+}

@@ -11,7 +11,7 @@ export type CacheField = (typeof CACHE_FIELDS)[number]
 /** How long caches may store public files of a client, or of a preset, in seconds. Settings that are absent are those of the level above. */
 export type CacheSettings = { readonly [F in CacheField]?: number }
 
-/** A year. */
+/** A year: the longest lifetime that caches heed. */
 export const CACHE_MAX_SECONDS = 31_536_000
 
 export function isCacheField(word: string): word is CacheField {

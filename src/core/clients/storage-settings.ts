@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { plainHttpUrl } from '../net/http-url.ts'
 import { badParameter } from '../problem.ts'
 import type { StorageConnection } from './client-storage.ts'
 
@@ -17,11 +18,14 @@ interface Setting<T> {
   checked?(received: NonNullable<T>, param: string): T
 }
 
-// The same patterns as for S3_BUCKET, S3_PREFIX, AWS_REGION and the keys in config/storage.ts.
-const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
+/** Names of buckets in S3. */
+export const BUCKET_NAME = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
+/** Regions of S3. */
+export const REGION = /^[a-z0-9-]{1,64}$/
+/** Access keys of S3, and their secrets. */
+export const ACCESS_KEY = /^[\x21-\x7e]{1,128}$/
+// Like that of S3_PREFIX, but it may be empty.
 const PREFIX = /^(?!.*(?:^|\/)\.{1,2}(?:\/|$))[\w./-]{0,200}$/
-const REGION = /^[a-z0-9-]{1,64}$/
-const KEY = /^[\x21-\x7e]{1,128}$/
 const DEFAULT_REGION = 'us-east-1'
 
 const string = z.string('a string')
@@ -33,19 +37,19 @@ const STORAGE_SETTINGS = {
     stored: z.string(),
     flags: '--bucket <bucket>',
     help: 'bucket in S3 or a compatible store',
-    checked: matching(BUCKET, "a bucket's name"),
+    checked: matching(BUCKET_NAME, "a bucket's name"),
   },
   accessKeyId: {
     given: string,
     stored: z.string(),
     flags: '--access-key-id <key>',
     help: 'access key ID; its secret is read as described below',
-    checked: matching(KEY, 'an access key'),
+    checked: matching(ACCESS_KEY, 'an access key'),
   },
   secretAccessKey: {
     given: string,
     checked(secret: string, param: string) {
-      if (KEY.test(secret)) return secret
+      if (ACCESS_KEY.test(secret)) return secret
       const expected = '1 to 128 printable characters without spaces'
       throw badParameter({ param, expected, received: `${secret.length} characters` })
     },
@@ -153,10 +157,6 @@ function matching(pattern: RegExp, expected: string) {
   }
 }
 
-/** Undefined for an invalid URL, and for one with credentials, query or fragment. */
 function urlOf(text: string): URL | undefined {
-  if (text.length > 1000 || !URL.canParse(text)) return undefined
-  const url = new URL(text)
-  const isPlain = url.username === '' && url.password === '' && url.search === '' && url.hash === ''
-  return isPlain && /^https?:$/.test(url.protocol) ? url : undefined
+  return text.length > 1000 ? undefined : plainHttpUrl(text)
 }

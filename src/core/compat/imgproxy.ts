@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { timingSafeEqualText } from '../bytes/timing-safe-equal.ts'
+import { percentDecoded } from '../text/percent-decoded.ts'
 import { routeNotFound, urlExpired } from '../url-problems.ts'
 import { type CompatUrl, invalidSignature, mapOptions, noEquivalent } from './compat-url.ts'
 import { IMGPROXY_OPTIONS } from './imgproxy-options.ts'
@@ -121,11 +122,9 @@ function sourceOf(location: string): CompatUrl['source'] {
 }
 
 function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    throw routeNotFound()
-  }
+  const found = percentDecoded(text)
+  if (found === undefined) throw routeNotFound()
+  return found
 }
 
 /** In milliseconds since 1970. */

@@ -1,6 +1,9 @@
 import { notTransformable } from '../transform-problems.ts'
 import type { Size } from './box.ts'
 
+/** The largest side that a request may ask for, in pixels. */
+export const SIDE_MAX = 5000
+
 /**
  * Rejects a step whose output would be too large.
  *

@@ -1,5 +1,7 @@
 import type { Action } from '../clients/secret-scope.ts'
 
+/** An email address, of which only the parts and the `@` between them are checked. */
+export const EMAIL = /^[^\s@]+@[^\s@]+$/
 /** Characters of an email address: the path of SMTP has 256, with its angle brackets. @see RFC 5321 section 4.5.3.1.3 */
 export const EMAIL_MAX_LENGTH = 254
 /** Characters of the name of a member. */

@@ -141,14 +141,17 @@ export function isInRanges(text: string, ranges: readonly Cidr[]): boolean {
  * @throws Error for anything else
  */
 export function parseCidr(text: string): Cidr {
-  if (!text.includes('%') && ipaddr.isValidCIDR(text)) {
-    const [address, bits] = ipaddr.parseCIDR(text)
-    const family = address.kind() === 'ipv4' ? ipaddr.IPv4 : ipaddr.IPv6
-    const network = family.networkAddressFromCIDR(text).toString()
-    const plain = address.kind() === 'ipv6' || ipaddr.IPv4.isValidCIDRFourPartDecimal(text)
-    if (plain && network === address.toString()) return [address, bits]
-  }
+  if (isCidr(text)) return ipaddr.parseCIDR(text)
   throw new Error(`not a range of addresses: ${JSON.stringify(text)}`)
+}
+
+/** Whether {@link parseCidr} accepts the text. */
+export function isCidr(text: string): boolean {
+  if (text.includes('%') || !ipaddr.isValidCIDR(text)) return false
+  const [address] = ipaddr.parseCIDR(text)
+  if (address.kind() === 'ipv4' && !ipaddr.IPv4.isValidCIDRFourPartDecimal(text)) return false
+  const family = address.kind() === 'ipv4' ? ipaddr.IPv4 : ipaddr.IPv6
+  return family.networkAddressFromCIDR(text).toString() === address.toString()
 }
 
 function accepted(address: Address, allowed: readonly Cidr[]): boolean {

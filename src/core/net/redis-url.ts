@@ -1,3 +1,5 @@
+import { percentDecoded } from '../text/percent-decoded.ts'
+
 /** The address of a Redis, as `REDIS_URL` states it. */
 export interface RedisUrl {
   /** The Redis itself, the Sentinels that know its address, or some nodes of a Redis Cluster: at least one. */
@@ -57,9 +59,9 @@ export function parseRedisUrl(url: string): RedisUrl | undefined {
     ...(parts.path ?? '').split('/').slice(1),
   ]
   const login = /^(?<username>[^:]*)(?::(?<password>.*))?$/.exec(parts.login ?? '')?.groups
-  const [username, password] = [decoded(login?.username), decoded(login?.password)]
+  const [username, password] = [percentDecoded(login?.username), percentDecoded(login?.password)]
   const parameters = parametersOf(parts.query, isSentinel ? ['timeout', 'sentinel_password'] : ['timeout'])
-  const sentinelPassword = decoded(parameters?.sentinel_password)
+  const sentinelPassword = percentDecoded(parameters?.sentinel_password)
   const timeout = parameters?.timeout
   const isWrong =
     nodes.includes(undefined) ||
@@ -112,13 +114,4 @@ function nodeOf(text: string, usualPort: number): RedisNode | undefined {
   return host === undefined || !isAddress || number < 1 || number > 65_535
     ? undefined
     : { host, port: number }
-}
-
-/** @returns undefined for a text that is not valid percent-encoding of UTF-8; empty for none */
-function decoded(text = ''): string | undefined {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return undefined
-  }
 }

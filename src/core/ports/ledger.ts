@@ -20,6 +20,14 @@ export interface Ledger {
   ): Promise<boolean>
 }
 
+/** A text of a ledger. */
+export interface LedgerEntry {
+  name: string
+  text: string
+  /** When it expires, in milliseconds since 1970. */
+  forgetAt: number
+}
+
 /**
  * Replaces a text of the ledger by compare-and-set: when another process has changed it in between, it reads the new text and
  * tries again. Writes nothing when the text stays the same.

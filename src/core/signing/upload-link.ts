@@ -4,6 +4,7 @@ import { encodedPath, isFileId } from '../files/object-key.ts'
 import { FORMATS } from '../media/formats.ts'
 import { MEDIA_GROUPS } from '../media/groups.ts'
 import { badParameter } from '../problem.ts'
+import { percentDecoded } from '../text/percent-decoded.ts'
 
 /** Rules of a link for the content of files. */
 export interface LinkContentRules {
@@ -103,7 +104,7 @@ export function readLinkTarget(
 ): SignedLink | undefined {
   const found = TARGET.exec(target)?.groups as Record<string, string> | undefined
   if (!found) return undefined
-  const folder = decoded(found.folder === NO_FOLDER ? '' : found.folder)
+  const folder = percentDecoded(found.folder === NO_FOLDER ? '' : found.folder)
   if (folder === undefined || !isFileId(found.id ?? '')) return undefined
   const link: SignedLink = {
     id: found.id ?? '',
@@ -143,12 +144,4 @@ function contentRules(claim = ''): LinkContentRules {
 /** The expiry in milliseconds since 1970, exclusive. */
 export function linkEnd({ issuedAt, expiresInSeconds }: SignedLink): number {
   return 1000 * (issuedAt + expiresInSeconds)
-}
-
-function decoded(text = ''): string | undefined {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return undefined
-  }
 }

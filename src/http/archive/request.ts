@@ -5,6 +5,7 @@ import { cleanFileName, NAME_MAX_BYTES } from '../../core/files/file-name.ts'
 import { parsePath } from '../../core/files/request-path.ts'
 import { MEDIA_GROUPS } from '../../core/media/groups.ts'
 import { badParameter, badPath } from '../../core/problem.ts'
+import { percentDecoded } from '../../core/text/percent-decoded.ts'
 import type { ArchiveItem } from '../../service/archive/sources.ts'
 import { named } from '../endpoint/named.ts'
 
@@ -61,7 +62,8 @@ export const zipRequest = named(
 export function itemsOf(files: z.output<typeof zipRequest>['files']): ArchiveItem[] {
   return files.map(({ path, type, params, parameters, name }, i) => {
     const param = `files[${i}].path`
-    const decoded = decodeOnce(path, param)
+    const decoded = percentDecoded(path)
+    if (decoded === undefined) throw badPath({ param, expected: 'in valid percent-encoding', received: path })
     parsePath(decoded, { param })
     if (params && parameters)
       throw badParameter({ param: `files[${i}]`, expected: 'either params or parameters', received: 'both' })
@@ -72,14 +74,6 @@ export function itemsOf(files: z.output<typeof zipRequest>['files']): ArchiveIte
       name === undefined ? checkEntryName(decoded, param) : checkEntryName(name, `files[${i}].name`)
     return { ...(type ? { group: type } : {}), path: decoded, requestedPath: path, query, name: entryName }
   })
-}
-
-function decodeOnce(path: string, param: string): string {
-  try {
-    return decodeURIComponent(path)
-  } catch {
-    throw badPath({ param, expected: 'in valid percent-encoding', received: path })
-  }
 }
 
 /** One custom schema: a union would create three issues for each invalid value. */

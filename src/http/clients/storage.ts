@@ -37,6 +37,20 @@ export const setClientStorage = endpoint({
   responses: ONE_CLIENT,
   problems: [...OF_ONE_CLIENT, '422 storage_unusable'],
   audit: 'storage.set',
+  examples: [
+    {
+      id: 'unknown',
+      summary: 'A client that does not exist',
+      parameters: { id: 'none' },
+      body: {
+        bucket: 'photos',
+        region: 'eu-central-1',
+        accessKeyId: 'AKIA1234567890',
+        secretAccessKey: 'secret',
+      },
+      status: 404,
+    },
+  ],
 
   handle: async ({ managedClients }: ClientServices, { params: { id = '' }, body }) => ({
     json: await managedClients.setStorage(id, body).catch(withoutServerResponse),

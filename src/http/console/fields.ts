@@ -1,11 +1,10 @@
 import { z } from 'zod'
 import { UNSEEN_CHARACTER } from '../../core/files/relative-path.ts'
-import { EMAIL_MAX_LENGTH, NAME_MAX_LENGTH, ROLES } from '../../core/members/member.ts'
+import { EMAIL, EMAIL_MAX_LENGTH, NAME_MAX_LENGTH, ROLES } from '../../core/members/member.ts'
 import type { ProblemName } from '../documents/endpoint.ts'
 
 // Members of request bodies and responses that concern people.
 
-const EMAIL = /^[^\s@]+@[^\s@]+$/
 const PASSWORD_MIN_LENGTH = 10
 const PASSWORD_MAX_LENGTH = 256
 

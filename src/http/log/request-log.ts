@@ -8,6 +8,8 @@ import { inRequest, logFields, type RequestContext, traceIdOf } from '../../core
 import type { Clients } from '../../service/clients/clients.ts'
 import type { Usage } from '../../service/files/usage.ts'
 import { trafficSince } from '../connection/byte-counter.ts'
+import { FILE_BYTES } from '../documents/contents.ts'
+import type { Content, DocumentedEndpoint } from '../documents/endpoint.ts'
 import { stateOf } from '../request-state.ts'
 import { redactPath, withoutRemotePath } from './redact-path.ts'
 import type { Identify } from './request-ids.ts'
@@ -52,15 +54,14 @@ export interface RequestEndsOptions {
  * headers included. When the client has disconnected before the response began, `aborted` is logged instead of the status.
  * Paths are logged without their query, headers not at all, and a segment that contains a secret token by mistake is masked:
  * no secret reaches the log. The metrics get the same values without path, client and code. The usage counts get the sent
- * bytes.
+ * bytes of deliveries, including byte ranges and 304.
+ *
+ * @param deliveries as {@link deliveryRoutes} returns them
  */
-export function createRequestEnds({
-  log,
-  clients,
-  secrets,
-  metrics,
-  usage,
-}: RequestEndsOptions): RequestEnds {
+export function createRequestEnds(
+  { log, clients, secrets, metrics, usage }: RequestEndsOptions,
+  deliveries: ReadonlySet<string>,
+): RequestEnds {
   const isSecret = (word: string) => clients.isSecret(word)
   return {
     pathOf: (path) => redactPath(withoutRemotePath(path), { secrets, isSecret }),
@@ -87,7 +88,7 @@ export function createRequestEnds({
       }
       log.info(fields, 'request')
       const status = res.headersSent ? res.statusCode : 'aborted'
-      if (client !== undefined && res.headersSent && isDelivery(method, route)) {
+      if (client !== undefined && res.headersSent && deliveries.has(`${method} ${route}`)) {
         if (res.statusCode < 400) usage.delivered(client, traffic.bytes)
         else if (res.statusCode !== JOB_IN_PROGRESS) usage.failed(client)
       }
@@ -129,12 +130,18 @@ export function requestLog(ends: RequestEnds, identify: Identify): RequestHandle
 }
 
 const JOB_IN_PROGRESS = 423
-const DELIVERIES =
-  /^(?:(?:GET|HEAD) \/(?:v1\/(?:zip\/:id|bucket|:group\/(?:upload|alias|foreign|fetch))|compat)\/|POST \/v1\/zip$)/
 
-/** Whether the response is to a request for a client's files, including a byte range and 304. */
-function isDelivery(method: string, route: string | undefined): boolean {
-  return DELIVERIES.test(`${method} ${route}`)
+/** The methods and routes that respond with files of a client: `HEAD /v1/bucket/:token/*path`. Public files are those of the service itself. */
+export function deliveryRoutes(
+  endpoints: ReadonlyArray<Pick<DocumentedEndpoint, 'route' | 'access' | 'responses'>>,
+): ReadonlySet<string> {
+  const routes = endpoints
+    .filter(({ access, responses }) => {
+      const contents: readonly Content[] = Object.values(responses[200]?.content ?? {})
+      return access !== 'public' && contents.includes(FILE_BYTES)
+    })
+    .map(({ route }) => route)
+  return new Set(routes.flatMap((route) => [route, route.replace(/^GET /, 'HEAD ')]))
 }
 
 /** The pattern of the matched route, such as `/v1/bucket/:token/*path`. Undefined when no route matched. */

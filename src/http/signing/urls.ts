@@ -5,6 +5,7 @@ import { DOWNLOAD_WORD, WAIT_WORD } from '../../core/plugin-api/query-names.ts'
 import type { Limits } from '../../core/ports/rate-limiter.ts'
 import { badParameter, fileNotFound, Problem } from '../../core/problem.ts'
 import { EXPIRY_WORD, SIGNING_WORDS, signUrl, withoutSignature } from '../../core/signing/signed-url.ts'
+import { percentDecoded } from '../../core/text/percent-decoded.ts'
 import type { Clients } from '../../service/clients/clients.ts'
 import type { Deliveries } from '../../service/delivery/deliveries.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
@@ -172,9 +173,7 @@ function ownTarget(
 const DELIVERY_PARAMS: ReadonlySet<string> = new Set([DOWNLOAD_WORD, WAIT_WORD])
 
 function decodedOnce(path: string): string {
-  try {
-    return decodeURIComponent(path)
-  } catch {
-    throw badParameter({ param: 'url', expected: 'a URL in valid percent-encoding', received: path })
-  }
+  const decoded = percentDecoded(path)
+  if (decoded !== undefined) return decoded
+  throw badParameter({ param: 'url', expected: 'a URL in valid percent-encoding', received: path })
 }

@@ -10,7 +10,7 @@ export type Preferred = <P extends Preference>(name: P) => Preferences[P]
 
 // For browsers without client hints. Text columns are narrower, and most screens are not wider.
 const DEFAULT_WIDTH = 1600
-// Less than the limit of an output, 5000 px, since sides are rounded.
+// Less than the limit of an output, `SIDE_MAX`, since sides are rounded.
 const MAX_SIDE = 4900
 
 /**

@@ -43,3 +43,12 @@ export function progressLine({
     },
   }
 }
+
+const BAR_WIDTH = 30
+
+/** `[#####-----] `; empty while the total is unknown. */
+export function progressBar(done: number, total: number | undefined): string {
+  if (!total) return ''
+  const filled = Math.min(BAR_WIDTH, Math.floor((done / total) * BAR_WIDTH))
+  return `[${'#'.repeat(filled)}${'-'.repeat(BAR_WIDTH - filled)}] `
+}

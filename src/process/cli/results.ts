@@ -1,3 +1,4 @@
+import type { StateReport } from '../../core/backup/report.ts'
 import type { PartitionedClient, PartitionReport } from '../../core/clients/partitioned-client.ts'
 import type { ShownClient, ShownSecret } from '../../core/clients/shown-client.ts'
 import type { Totals } from '../../core/ports/index/listed-state.ts'
@@ -65,6 +66,14 @@ export const RESULT_TEXTS: Readonly<Record<string, (result: never) => string>> =
     report.isChanged
       ? `${report.id}: ${counted(report.partitions, 'partition')}, ${THOUSANDS.format(report.files)} ${report.files === 1 ? 'file' : 'files'} moved in ${report.seconds} s\n`
       : `${report.id} has ${counted(report.partitions, 'partition')} already\n`,
+  'migrate-state': ({ ledger, usage, audit, deliveries, jobs }: StateReport) =>
+    columns([
+      ['ledger', counted(ledger, 'entry', 'entries')],
+      ['usage', counted(usage, 'day')],
+      ['audit log', counted(audit, 'entry', 'entries')],
+      ['delivery log', counted(deliveries, 'entry', 'entries')],
+      ['jobs', String(jobs)],
+    ]),
   'client remove': ({ originals }: { originals: number }) =>
     `removed, with ${counted(originals, 'original')} and all derivatives\n`,
   'derivatives delete': ({

@@ -3,11 +3,10 @@ import type { Client } from '../../core/clients/client.ts'
 import { derivativeKey, type ObjectKey, partsPrefix } from '../../core/files/object-key.ts'
 import { parsePath } from '../../core/files/request-path.ts'
 import { isReservedKey } from '../../core/files/variant.ts'
-import { isLimitProblem } from '../../core/limit-problems.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { Metrics } from '../../core/ports/metrics.ts'
 import { fileNotFound } from '../../core/problem.ts'
-import { noOriginalFallback } from '../../pipeline/plan/concealing.ts'
+import { type OnLimit, orUnmodified } from '../../pipeline/plan/or-unmodified.ts'
 import type { Planner } from '../../pipeline/plan/plan.ts'
 import { runsAsJob } from '../../pipeline/plan/runs-as-job.ts'
 import { withFallback } from '../../pipeline/plan/with-fallback.ts'
@@ -68,7 +67,7 @@ export function createDeliveries({
   findLateTruncation: FindLateTruncation
   sourceNotes: SourceNotes
   /** The response when a transformation exceeds a limit: an error, or the original. */
-  onLimit: 'refuse' | 'original'
+  onLimit: OnLimit
 }): Deliveries {
   const pdfOf = createPdfOf({ originals, media, plan, uses })
 
@@ -222,13 +221,14 @@ export function createDeliveries({
       if (key === undefined) return { ...(await original(client, found)), variesBy, notes, caching }
       const mustRedirect = partsPrefix(key) !== undefined
       if (mustRedirect && isOneFile) throw severalFiles()
-      try {
-        const derivative = await withNotes({ found, plan: planned, input, key }, request)
-        return { ...derivative, variesBy, caching, ...(mustRedirect ? { mustRedirect } : {}) }
-      } catch (error) {
-        if (onLimit === 'refuse' || !isLimitProblem(error) || noOriginalFallback(planned)) throw error
-        return { ...(await original(client, found)), variesBy, notes: [], fallbackReason: error.code }
-      }
+      return orUnmodified(
+        { planned, onLimit },
+        async () => {
+          const derivative = await withNotes({ found, plan: planned, input, key }, request)
+          return { ...derivative, variesBy, caching, ...(mustRedirect ? { mustRedirect } : {}) }
+        },
+        async () => ({ ...(await original(client, found)), variesBy }),
+      )
     },
 
     async object({ client, path }) {

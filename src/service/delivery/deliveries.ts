@@ -90,9 +90,13 @@ export type Found = Omit<Delivery, 'variesBy' | 'notes' | 'caching'>
 
 /** The delivery of a file of a derivative. */
 export function derived({ name, record }: FoundOriginal, key: ObjectKey, asset: Asset): Found {
-  const format = formatOfMediaType(asset.mediaType)
-  const same = format.mediaType === name.format.mediaType
-  return { key, asset, originalName: record.originalName, newFormat: same ? undefined : format }
+  return { key, asset, originalName: record.originalName, newFormat: newFormatOf(asset, name.format) }
+}
+
+/** The format of an asset, if it is not that of the file from which it was rendered. */
+export function newFormatOf({ mediaType }: Pick<Asset, 'mediaType'>, before: Format): Format | undefined {
+  const format = formatOfMediaType(mediaType)
+  return format.mediaType === before.mediaType ? undefined : format
 }
 
 /** Delivers the files that URLs name: originals and derivatives. */

@@ -1,17 +1,15 @@
-import { type Asset, withLastModified } from '../../core/bytes/asset.ts'
+import { withLastModified } from '../../core/bytes/asset.ts'
 import type { Caller } from '../../core/clients/caller.ts'
 import type { Client } from '../../core/clients/client.ts'
 import { cleanFileName } from '../../core/files/file-name.ts'
 import { foreignDerivativeKey } from '../../core/foreign/foreign-path.ts'
-import { isLimitProblem } from '../../core/limit-problems.ts'
-import { formatOfMediaType } from '../../core/media/formats.ts'
 import type { MediaGroup } from '../../core/media/groups.ts'
 import type { Preferences } from '../../core/media/preferences.ts'
 import { fileNotFound, Problem } from '../../core/problem.ts'
-import { noOriginalFallback } from '../../pipeline/plan/concealing.ts'
+import { type OnLimit, orUnmodified } from '../../pipeline/plan/or-unmodified.ts'
 import type { PlanInput, Planner } from '../../pipeline/plan/plan.ts'
 import { withFallback } from '../../pipeline/plan/with-fallback.ts'
-import type { Delivery } from '../delivery/deliveries.ts'
+import { type Delivery, newFormatOf } from '../delivery/deliveries.ts'
 import { checkNamedPublic } from '../delivery/named-files.ts'
 import type { FindForeign } from './objects.ts'
 import type { DeriveForeign } from './render.ts'
@@ -49,7 +47,7 @@ export function createDeliverForeign({
   derive: DeriveForeign
   plan: Planner
   /** The response when a transformation exceeds a limit: an error, or the object. */
-  onLimit: 'refuse' | 'original'
+  onLimit: OnLimit
 }): DeliverForeign {
   return async ({ client, group, path, query, preferences, isSigned, signal, ...request }) => {
     const object = await find(client, path, signal)
@@ -70,29 +68,21 @@ export function createDeliverForeign({
     }
     if (planned.steps.length === 0) return unmodified
     if (group !== 'image') throw onlyImages(group)
-    try {
-      return await withFallback(plan, { plan: planned, input }, async (current) => {
+    const render = () =>
+      withFallback(plan, { plan: planned, input }, async (current) => {
         const key = foreignDerivativeKey(object.key, object.version, current.variant)
         const asset = await derive({ ...request, client, object, plan: current, key, signal })
         return {
           ...unmodified,
           asset: withLastModified(asset, changedAt),
           etag: `${unmodified.etag}_${current.variant}`,
-          newFormat: newFormatOf(asset, format.mediaType),
+          newFormat: newFormatOf(asset, format),
           variesBy: current.variesBy,
           notes: current.notes,
         }
       })
-    } catch (error) {
-      if (onLimit === 'refuse' || !isLimitProblem(error) || noOriginalFallback(planned)) throw error
-      return { ...unmodified, notes: [], fallbackReason: error.code }
-    }
+    return orUnmodified({ planned, onLimit }, render, async () => unmodified)
   }
-}
-
-function newFormatOf({ mediaType }: Asset, before: string) {
-  const format = formatOfMediaType(mediaType)
-  return format.mediaType === before ? undefined : format
 }
 
 function onlyImages(group: MediaGroup): Problem {

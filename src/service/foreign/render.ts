@@ -16,6 +16,7 @@ import { refuseParts } from '../../pipeline/run/refuse-parts.ts'
 import type { WorkRunner } from '../../pipeline/run/run.ts'
 import type { Assets } from '../delivery/referenced-files.ts'
 import { createLeftovers } from '../derivatives/cleanup.ts'
+import { payerOf } from '../derivatives/make.ts'
 import { measured, metered, newMeter, takeHead } from '../upload/incoming-bytes.ts'
 import type { FindForeign, ForeignObject } from './objects.ts'
 
@@ -80,9 +81,7 @@ export function createDeriveForeign({
         plan,
         { ...spooled.asset, ...measured(meter) },
         {
-          clientId: client.id,
-          caller,
-          rates: client.rules?.rates,
+          ...payerOf({ client, caller }),
           asset: await assets.of(client, plan),
           storePart: refuseParts,
           limits,

@@ -5,6 +5,7 @@ import { namesHost } from '../../core/net/host-patterns.ts'
 import { urlNotAllowed } from '../../core/net/remote-url.ts'
 import type { FetchAccess, Fetched, Fetcher } from '../../core/ports/fetcher.ts'
 import { Problem } from '../../core/problem.ts'
+import { percentDecoded } from '../../core/text/percent-decoded.ts'
 import { type Asker, createFetchPlaces, type FetchPlaceRequest } from './fetch-places.ts'
 
 export interface RemoteRequest extends FetchPlaceRequest {
@@ -110,9 +111,5 @@ function remoteStatus(remote: number): Problem {
 
 function urlName(url: string): string {
   const last = new URL(url).pathname.split('/').at(-1) ?? ''
-  try {
-    return decodeURIComponent(last)
-  } catch {
-    return last
-  }
+  return percentDecoded(last) ?? last
 }

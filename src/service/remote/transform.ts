@@ -6,22 +6,21 @@ import { type Asset, withLastModified } from '../../core/bytes/asset.ts'
 import type { Caller } from '../../core/clients/caller.ts'
 import type { Client } from '../../core/clients/client.ts'
 import { cleanFileName } from '../../core/files/file-name.ts'
-import { isLimitProblem } from '../../core/limit-problems.ts'
 import type { Log } from '../../core/log.ts'
-import { type Format, formatOfMediaType } from '../../core/media/formats.ts'
 import type { Preferences } from '../../core/media/preferences.ts'
 import { sniff } from '../../core/media/sniff/sniff.ts'
 import type { TransformLimits } from '../../core/plugin-api/limits.ts'
 import type { Spool } from '../../core/ports/spool.ts'
-import { noOriginalFallback } from '../../pipeline/plan/concealing.ts'
+import { type OnLimit, orUnmodified } from '../../pipeline/plan/or-unmodified.ts'
 import type { Plan, PlanInput, Planner } from '../../pipeline/plan/plan.ts'
 import { withFallback } from '../../pipeline/plan/with-fallback.ts'
 import { refuseParts } from '../../pipeline/run/refuse-parts.ts'
 import type { WorkRunner } from '../../pipeline/run/run.ts'
-import type { Delivery } from '../delivery/deliveries.ts'
+import { type Delivery, newFormatOf } from '../delivery/deliveries.ts'
 import { checkNamedPublic } from '../delivery/named-files.ts'
 import type { Assets } from '../delivery/referenced-files.ts'
 import { createLeftovers, type Leftovers } from '../derivatives/cleanup.ts'
+import { payerOf } from '../derivatives/make.ts'
 import type { SourceNotes } from '../derivatives/source-facts.ts'
 import { measured, metered, newMeter, takeHead } from '../upload/incoming-bytes.ts'
 import { checkGroup } from './keep.ts'
@@ -86,7 +85,7 @@ export function createRemotePictures({
   limits: TransformLimits
   /** Time limit of a fetch. */
   timeoutMs: number
-  onLimit: 'refuse' | 'original'
+  onLimit: OnLimit
   log: Log
   now?: () => number
 }): RemotePictures {
@@ -153,9 +152,7 @@ export function createRemotePictures({
     if (planned.steps.length === 0) return original
     async function render(current: Plan): Promise<RemotePicture> {
       const rendered = await run(current, source, {
-        clientId: client.id,
-        caller,
-        rates: client.rules?.rates,
+        ...payerOf({ client, caller }),
         asset: await assets.of(client, current),
         storePart: refuseParts,
         limits,
@@ -167,18 +164,17 @@ export function createRemotePictures({
         await inLittleMemory(rendered, { signal, leftovers }),
         +source.lastModified,
       )
-      const newFormat = otherFormat(asset, input.format)
       return {
         ...original,
         asset,
-        newFormat,
+        newFormat: newFormatOf(asset, input.format),
         variesBy: current.variesBy,
         notes: [...current.notes, ...sourceNotes(source)],
         etag: `${original.etag}_${current.variant}`,
       }
     }
-    try {
-      return await withFallback(plan, { plan: planned, input }, async (current) => {
+    const renderOnce = () =>
+      withFallback(plan, { plan: planned, input }, async (current) => {
         const failure = `${client.id} ${source.sha256} ${current.variant}`
         try {
           failures.check(failure)
@@ -188,10 +184,7 @@ export function createRemotePictures({
           throw error
         }
       })
-    } catch (error) {
-      if (onLimit === 'refuse' || !isLimitProblem(error) || noOriginalFallback(planned)) throw error
-      return { ...original, notes: [], fallbackReason: error.code }
-    }
+    return orUnmodified({ planned, onLimit }, renderOnce, async () => original)
   }
 
   async function inLittleMemory(
@@ -226,9 +219,4 @@ export function createRemotePictures({
     },
     idle: uses.idle,
   }
-}
-
-function otherFormat({ mediaType }: Asset, source: Format): Format | undefined {
-  const format = formatOfMediaType(mediaType)
-  return format.mediaType === source.mediaType ? undefined : format
 }

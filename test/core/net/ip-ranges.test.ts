@@ -1,6 +1,6 @@
 import { BlockList } from 'node:net'
 import { expect } from 'chai'
-import { mayConnect, parseCidr, specialRange } from '../../../src/core/net/ip-ranges.ts'
+import { isCidr, mayConnect, parseCidr, specialRange } from '../../../src/core/net/ip-ranges.ts'
 import { seededRandom } from '../../contracts/random.ts'
 
 /** What IANA's registries say, range by range; written down apart from the table of the program. */
@@ -226,11 +226,29 @@ describe('mayConnect', () => {
 })
 
 describe('parseCidr', () => {
+  const right = [
+    '10.0.0.0/8',
+    '10.1.2.3/32',
+    '0.0.0.0/0',
+    'fd00::/8',
+    '::1/128',
+    '::/0',
+    '::ffff:10.0.0.0/104',
+  ]
+  for (const text of right) {
+    it(`accepts ${text}`, () => {
+      expect(isCidr(text)).to.equal(true)
+      expect(parseCidr(text)[1]).to.equal(Number(text.split('/')[1]))
+    })
+  }
   for (const wrong of [
-    ...['', '10.0.0.0', '10.0.0.0/', '10.0.0.0/33', '::/129', '/8', 'fe80::%1/10', 'a/8'],
-    ...['10.1/16', '010.0.0.0/8', '0x0a.0.0.0/8', '1/0', '10.1.2.3/8', 'fd00::1/8'],
+    ...['', '10.0.0.0', '10.0.0.0/', '10.0.0.0/33', '::/129', '/8', 'fe80::%1/10', 'a/8', '10.0.0.0/-1'],
+    ...['10.1/16', '010.0.0.0/8', '0x0a.0.0.0/8', '1/0', '10.1.2.3/8', 'fd00::1/8', '10.0.0.0/8/8'],
   ]) {
-    it(`refuses ${JSON.stringify(wrong)}`, () => expect(() => parseCidr(wrong)).to.throw())
+    it(`refuses ${JSON.stringify(wrong)}`, () => {
+      expect(isCidr(wrong)).to.equal(false)
+      expect(() => parseCidr(wrong)).to.throw()
+    })
   }
 })
 

@@ -1,11 +1,33 @@
 import { once } from 'node:events'
 import { expect } from 'chai'
+import { ENDPOINTS } from '../../../src/http/endpoints.ts'
+import { deliveryRoutes } from '../../../src/http/log/request-log.ts'
 import { onOneBackend } from '../../support/backends.ts'
 import { eventually } from '../../support/eventually.ts'
 import { uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { exchange, openSocket } from '../../support/requests/exchange.ts'
 import { MULTIPART, multipart } from '../../support/requests/multipart.ts'
 import { type Service, startService } from '../../support/service.ts'
+
+describe('the routes that count as deliveries', () => {
+  it('are those that respond with files of clients', () => {
+    const reads = [
+      '/v1/zip/:id/:archiveName',
+      '/v1/bucket/:token/*path',
+      '/v1/:group/upload/:token/*path',
+      '/v1/:group/alias/:token/*path',
+      '/v1/:group/fetch/keep/:token/:url',
+      '/v1/:group/fetch/:token/*url',
+      '/v1/:group/foreign/:token/*path',
+      '/compat/cloudinary/:token/*path',
+      '/compat/imgproxy/:token/*path',
+      '/compat/default-uploader/:token/*path',
+      '/compat/openinary/:token/*path',
+    ]
+    const expected = reads.flatMap((route) => [`GET ${route}`, `HEAD ${route}`])
+    expect([...deliveryRoutes(ENDPOINTS)]).to.have.members(['POST /v1/zip', ...expected])
+  })
+})
 
 describe('the request log', () => {
   let service: Service

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-/** At least 16 bytes that no format begins with, and that no two files share: random ones could be those of some format. */
+/** Bytes that no format begins with: 16 zeros, then random ones. The first bytes of random ones alone could be those of some format. */
 export function noise(bytes: number): Buffer {
-  return Buffer.concat([Buffer.alloc(16), randomBytes(bytes - 16)])
+  return Buffer.concat([Buffer.alloc(16), randomBytes(Math.max(0, bytes - 16))]).subarray(0, bytes)
 }

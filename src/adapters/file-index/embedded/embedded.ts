@@ -5,9 +5,9 @@ import { isSameInBucket } from '../../../core/ports/index/same-record.ts'
 import { createInTurn } from '../../in-turn.ts'
 import type { ResilientLevelOptions } from '../../level/resilient-level.ts'
 import { isPosition } from '../positions.ts'
-import { mayRemove } from '../removal-rule.ts'
 import { namesIn } from './data-name.ts'
 import { derivativeSteps, FREES_ROOM, REMADE } from './derivatives.ts'
+import { mayRemove } from './removal-rule.ts'
 import { openIndexTable } from './table.ts'
 
 /**

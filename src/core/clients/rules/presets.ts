@@ -9,8 +9,8 @@ const PRESETS_MAX = 100
 const TOO_MANY = `expected at most ${PRESETS_MAX} presets`
 const PRESET_PARAMETERS_MAX = 50
 const PRESET_VALUE_MAX_LENGTH = 2000
-// The pattern in config/presets.ts.
-const PRESET_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+/** Names of presets: characters that need no encoding in a URL or a message. */
+export const PRESET_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 // The message lists at most this many errors. The others are listed once these are fixed.
 const REASONS_MAX = 20
 

@@ -8,9 +8,10 @@ type Rates = Readonly<Partial<Record<ClientLimitName, number>>>
 /** Limits that are not named stay unchanged. `false` restores the default of a limit. */
 type RateChanges = Readonly<Record<string, number | false>>
 
-// The maximum of the rate limit variables.
-const POINTS_MAX = 1_000_000
-const CPU_MS_MAX = 1_000_000_000
+/** The maximum of a rate limit. */
+export const POINTS_MAX = 1_000_000
+/** The maximum of the rate limit of CPU time, in milliseconds. */
+export const CPU_MS_MAX = 1_000_000_000
 
 export const ratesRule: Rule<Rates, RateChanges> = {
   flags: '--rate <name=limit|name=default…>',

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { boundedItems } from '../../bounded-schemas.ts'
+import { SIDE_MAX } from '../../geometry/output-limit.ts'
 import { badParameter } from '../../problem.ts'
 import { readDuration, shownDuration } from '../../text/duration.ts'
 import { counted } from '../../text/plural.ts'
@@ -11,8 +12,8 @@ import { ratesRule } from './rates.ts'
 import { choice, integerRule, isInteger, type Rule, switchRule } from './rule.ts'
 import { uploadTypesRule } from './upload-types.ts'
 
-// The maximum of the parameter `w`.
-const WIDTH_MAX = 5000
+/** The maximum of `variantLimit`, and of `VARIANT_LIMIT`. */
+export const VARIANT_LIMIT_MAX = 1_000_000
 // Each request looks up its width in the list.
 const WIDTHS_MAX = 100
 // 100,000 × 100,000.
@@ -33,9 +34,9 @@ const allowedWidths: Rule<readonly number[], readonly number[]> = {
   expected: 'an array of integers or null',
   apply(received, { param }) {
     const widths = [...new Set(received)].sort((a, b) => a - b)
-    const fits = widths.every((width) => isInteger(width, { min: 1, max: WIDTH_MAX }))
+    const fits = widths.every((width) => isInteger(width, { min: 1, max: SIDE_MAX }))
     if (fits && widths.length > 0 && widths.length <= WIDTHS_MAX) return widths
-    const expected = `1 to ${WIDTHS_MAX} integers from 1 to ${WIDTH_MAX} px`
+    const expected = `1 to ${WIDTHS_MAX} integers from 1 to ${SIDE_MAX} px`
     throw badParameter({ param, expected, received })
   },
   parse(text) {
@@ -97,8 +98,7 @@ export const CLIENT_RULES = {
     flags: '--variant-limit <count|default>',
     help: 'maximum number of derivatives of a file; default: VARIANT_LIMIT',
     docs: { example: '50', effect: 'Replaces `VARIANT_LIMIT`' },
-    // The maximum of VARIANT_LIMIT.
-    max: 1_000_000,
+    max: VARIANT_LIMIT_MAX,
     shown: (count) => `at most ${counted(count, 'derivative')} per file`,
   }),
   /** The maximum size of all derivatives of the client, in bytes. */

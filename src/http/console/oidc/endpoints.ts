@@ -111,7 +111,7 @@ const endOidc = endpoint({
   },
 })
 
-/** Sign-in with the identity provider of an organisation, for browsers. */
+/** Sign-in with the identity provider of an organisation, for browsers. Without examples: these would need a provider. */
 export const OIDC = [beginOidc, finishOidc, endOidc].map(offeredWithProvider)
 
 function offeredWithProvider(defined: ServedEndpoint<WithOrganisation>): ServedEndpoint<Services> {

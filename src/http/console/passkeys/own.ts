@@ -158,6 +158,19 @@ const addPasskey = endpoint({
     '410 challenge_expired',
     '429 rate_limited',
   ],
+  examples: [
+    {
+      id: 'operator',
+      summary: 'The operator has no passkeys',
+      body: {
+        name: 'Laptop',
+        id: 'c29tZSBkZXZpY2U',
+        clientDataJSON: 'eyJ0eXBlIjoid2ViYXV0aG4uY3JlYXRlIn0',
+        attestationObject: 'o2NmbXRkbm9uZQ',
+      },
+      status: 409,
+    },
+  ],
 
   async handle({ ownPasskeys, audit, limits }: Services, { req, res, caller, body: { name, ...answer } }) {
     await limitPasskey({ req, res }, { limits })

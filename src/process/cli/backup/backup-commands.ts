@@ -16,7 +16,7 @@ and BACKUP_SESSION_TOKEN. What is not set is that of the service.`
 const AGAIN = `
 Run the same command again to continue after an interruption.`
 
-/** Adds `backup`, `restore` and `migrate`. */
+/** Adds `backup`, `restore`, `migrate` and `migrate-state`. */
 export function addBackupCommands(sluice: Command, perform: Perform): void {
   subcommand(
     sluice,
@@ -56,6 +56,17 @@ export function addBackupCommands(sluice: Command, perform: Perform): void {
         : perform('restore', { place: source, at, overwrite, only: selection(keys, client) }, { json }),
     )
   addMigrate(sluice, perform)
+  subcommand(
+    sluice,
+    'migrate-state',
+    'Copy what a stopped service without Redis has in its DATA_DIR, apart from files, into the Redis of REDIS_URL.',
+  )
+    .argument('<folder>', 'its DATA_DIR')
+    .addHelpText(
+      'after',
+      `\nUses of links, usage, the audit log, the delivery log, and jobs that wait.${AGAIN}`,
+    )
+    .action((folder: string, { json }) => perform('migrate-state', { dataDir: resolve(folder) }, { json }))
 }
 
 function selection(keys: string[], client?: string): { clientId: string; keys: string[] } | undefined {

@@ -10,14 +10,13 @@ import {
 } from '../../../core/backup/report.ts'
 import { counted } from '../../../core/text/plural.ts'
 import { type CommandOutput, columns, printable } from '../output.ts'
-import { progressLine } from '../progress-line.ts'
+import { progressBar, progressLine } from '../progress-line.ts'
 
 type Item = { trouble?: BackupTrouble; progress?: BackupProgress; listed?: ListedBackup }
 type Write = (text: string) => void
 
 // Without a terminal, for example in a log.
 const LINE_EVERY_MS = 60_000
-const BAR_WIDTH = 30
 const KIND_WIDTH = Math.max(...Object.keys(BACKUP_TROUBLES).map(({ length }) => length))
 
 /** Prints a backup, a restore or a migration: what is wrong with files, the progress, and the report. */
@@ -137,9 +136,7 @@ function settingLines(settings: Readonly<Record<string, string>>): string {
 
 /** `[#####-----] 50 of about 100 files, 12.3 MB copied`, without the bar while the total is unknown. */
 function progressText({ files, bytes, total, done }: BackupProgress): string {
-  const filled = total ? Math.min(BAR_WIDTH, Math.floor((files / total) * BAR_WIDTH)) : 0
-  const bar = total ? `[${'#'.repeat(filled)}${'-'.repeat(BAR_WIDTH - filled)}] ` : ''
-  return `${bar}${files}${total ? ` of about ${total}` : ''} files, ${shownBytes(bytes)} ${done}`
+  return `${progressBar(files, total)}${files}${total ? ` of about ${total}` : ''} files, ${shownBytes(bytes)} ${done}`
 }
 
 function troubleLine({ kind, clientId = '', key, detail }: BackupTrouble): string {

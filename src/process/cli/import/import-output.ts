@@ -1,6 +1,6 @@
 import type { ImportOutcome, ImportProgress, ImportReport } from '../../../core/imports/outcome.ts'
 import { type CommandOutput, columns, printable } from '../output.ts'
-import { progressLine } from '../progress-line.ts'
+import { progressBar, progressLine } from '../progress-line.ts'
 import type { UrlMap } from './url-map.ts'
 
 type Item = { file?: ImportOutcome; progress?: ImportProgress }
@@ -8,7 +8,6 @@ type Write = (text: string) => void
 
 // Without a terminal, for example in a log.
 const LINE_EVERY_MS = 10_000
-const BAR_WIDTH = 30
 
 /** Prints an import: refused files, the progress, and the report; with `json`, one line for each file. */
 export function importOutput({
@@ -60,10 +59,8 @@ export function importOutput({
 function progressText({ total, ...counts }: ImportProgress): string {
   const { imported, skipped, refused, accepted, bytes } = counts
   const done = imported + skipped + refused + accepted
-  const filled = total ? Math.min(BAR_WIDTH, Math.floor((done / total) * BAR_WIDTH)) : 0
-  const bar = total ? `[${'#'.repeat(filled)}${'-'.repeat(BAR_WIDTH - filled)}] ` : ''
   const files = `${done}${total === undefined ? '' : ` of ${total}`} files`
-  return `${bar}${files}${refused > 0 ? `, ${refused} refused` : ''}, ${(bytes / 1e6).toFixed(1)} MB`
+  return `${progressBar(done, total)}${files}${refused > 0 ? `, ${refused} refused` : ''}, ${(bytes / 1e6).toFixed(1)} MB`
 }
 
 function reportText({ reasons, isStopped, ...counts }: ImportReport): string {

@@ -1,6 +1,7 @@
 import { UNSEEN_CHARACTER } from '../../../core/files/relative-path.ts'
 import { grantedRole, type RoleRule, textsOfClaim } from '../../../core/members/claims.ts'
 import {
+  EMAIL,
   EMAIL_MAX_LENGTH,
   foldedEmail,
   type Identity,
@@ -34,7 +35,6 @@ export interface Person {
   role: Role | undefined
 }
 
-const EMAIL = /^[^\s@]+@[^\s@]+$/
 // The maximum of OpenID Connect Core, section 2.
 const SUBJECT_MAX_LENGTH = 255
 

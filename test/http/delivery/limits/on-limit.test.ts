@@ -1,7 +1,9 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { expect } from 'chai'
 import sharp from 'sharp'
+import { storedKey } from '../../../../src/core/files/object-key.ts'
 import { notTransformable } from '../../../../src/core/transform-problems.ts'
 import { onOneBackend, stoppedAtTheEnd } from '../../../support/backends.ts'
 import { pluginFolder } from '../../../support/drop-ins.ts'
@@ -10,6 +12,8 @@ import { picture } from '../../../support/media/images.ts'
 import { entriesOf } from '../../../support/requests/archive.ts'
 import { postZip, uploadOne, type WireRecord } from '../../../support/requests/client.ts'
 import { type Answer, exchange, jsonOf } from '../../../support/requests/exchange.ts'
+import type { Remote } from '../../../support/requests/remote.ts'
+import { fetchingFrom, fetchPath, fileServer } from '../../../support/requests/remote-files.ts'
 import { type Service, startService } from '../../../support/service.ts'
 import { temporaryFolder } from '../../../support/temporary-folder.ts'
 
@@ -100,7 +104,9 @@ describe('a transformation that exceeds a limit', () => {
   }
   const start = stoppedAtTheEnd(startService)
   const folders: string[] = []
+  const servers: Remote[] = []
   after(async () => {
+    for (const server of servers) await server.close()
     for (const folder of folders) await rm(folder, { recursive: true })
   })
 
@@ -121,6 +127,25 @@ describe('a transformation that exceeds a limit', () => {
   it('delivers the original, except for a plugin that sets noOriginalFallback', async () => {
     const answers = await answersOf('original', ['glow', 'mosaic', 'glow&mosaic'])
     expect(answers).to.deep.equal({ glow: 200, mosaic: 422, 'glow&mosaic': 422 })
+  })
+
+  it('delivers objects of other systems and remote images unmodified, too', async () => {
+    const png = await picture()
+    const server = await fileServer({ '/a.png': png })
+    servers.push(server)
+    const root = await rootWith('original')
+    folders.push(root)
+    const env = { ...fetchingFrom(server), FOREIGN_PREFIXES: 'old' }
+    const service = await start({ root, env, engines: [limited] })
+    await service.app.clients.setRules('first', { fetchHosts: 'any' })
+    const bucket = service.storage.buckets.of({ id: 'first', token: '' })
+    await bucket.put(storedKey('old/a.png'), Readable.from([png]), { mediaType: 'image/png' })
+    const foreign = `/v1/image/foreign/${service.tokens.clientToken}/old/a.png`
+    for (const path of [foreign, fetchPath(service, server.url('/a.png'))]) {
+      const { headers, body } = await exchange(service, `${path}?w=10`)
+      expect(headers['x-sluice-transform'], path).to.equal('original for not_transformable')
+      expect(body.equals(png)).to.equal(true)
+    }
   })
 
   it('is refused by default', async () => {

@@ -1,8 +1,8 @@
-import type { OriginalEntry } from '../../core/ports/file-index.ts'
-import type { RemovalCause } from '../../core/ports/index/steps.ts'
+import type { OriginalEntry } from '../../../core/ports/file-index.ts'
+import type { RemovalCause } from '../../../core/ports/index/steps.ts'
 
 /**
- * Whether an original in this state may be removed for this cause, for an index in this process. `beginRemoval` of `redis/scripts.ts` has
+ * Whether an original in this state may be removed for this cause, for an index in this process. `beginRemoval` of `../redis/scripts.ts` has
  * the same rule in Lua: see docs/explanation/crash-safety.md. `busy`: the deadline of one of its derivatives has not passed.
  */
 export function mayRemove(
