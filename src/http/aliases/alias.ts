@@ -15,7 +15,7 @@ import type { Success } from '../documents/endpoint.ts'
 import { EXAMPLE } from '../documents/examples.ts'
 import { header } from '../documents/parameters.ts'
 import { json } from '../endpoint/endpoint.ts'
-import { named } from '../endpoint/named.ts'
+import { replyOf } from '../endpoint/named.ts'
 import type { Reply } from '../endpoint/reply.ts'
 import { tagOf } from '../entity-tag.ts'
 import { wildcardPath } from '../request.ts'
@@ -35,28 +35,18 @@ const version = {
 }
 
 /** An alias with its current version, as lists have it. */
-export const listedAlias = named(
-  'ListedAlias',
-  z
-    .object({
-      name: z.string().describe('Name of the alias: `products/chair.jpg`.'),
-      src: z.url().describe('Delivery URL. Append parameters as a query string.'),
-      ...version,
-    })
-    .describe('An alias with its current version.'),
-)
+export const listedAlias = replyOf('ListedAlias', 'An alias with its current version.', {
+  name: z.string().describe('Name of the alias: `products/chair.jpg`.'),
+  src: z.url().describe('Delivery URL. Append parameters as a query string.'),
+  ...version,
+})
 
-const alias = named(
-  'Alias',
-  z
-    .object({
-      ...listedAlias.shape,
-      versions: z
-        .array(z.object(version))
-        .describe('The last 20 versions, the newest first. The first one is the current version.'),
-    })
-    .describe('An alias with its last versions.'),
-)
+const alias = replyOf('Alias', 'An alias with its last versions.', {
+  ...listedAlias.shape,
+  versions: z
+    .array(z.object(version))
+    .describe('The last 20 versions, the newest first. The first one is the current version.'),
+})
 
 /** The response of one alias. */
 export const ONE_ALIAS: Success = json(alias, 'The alias with its last versions.', ['ETag'])

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { commonFolder } from '../../core/clients/secret-scope.ts'
 import type { ListAliases } from '../../service/aliases/list.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
-import { named } from '../endpoint/named.ts'
+import { replyOf } from '../endpoint/named.ts'
 import { pageOf, text } from '../endpoint/query.ts'
 import { cursorOf, nextCursor, positionOf } from '../files/cursor.ts'
 import { folderIn } from '../files/list.ts'
@@ -16,15 +16,10 @@ export interface Services {
   baseUrl: string
 }
 
-const aliasList = named(
-  'AliasList',
-  z
-    .object({
-      aliases: z.array(listedAlias),
-      cursor: nextCursor,
-    })
-    .describe('A page of a list of aliases.'),
-)
+const aliasList = replyOf('AliasList', 'A page of a list of aliases.', {
+  aliases: z.array(listedAlias),
+  cursor: nextCursor,
+})
 
 export const listAliases = endpoint({
   route: 'GET /v1/aliases',

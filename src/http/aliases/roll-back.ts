@@ -1,8 +1,7 @@
-import { z } from 'zod'
 import { boundedInteger } from '../../core/bounded-schemas.ts'
 import { ALIAS_NAME } from '../documents/parameters.ts'
 import { endpoint } from '../endpoint/endpoint.ts'
-import { named } from '../endpoint/named.ts'
+import { bodyOf } from '../endpoint/named.ts'
 import {
   ALIAS_EXAMPLE,
   type AliasServices,
@@ -13,17 +12,11 @@ import {
   ONE_ALIAS,
 } from './alias.ts'
 
-const aliasRollback = named(
-  'AliasRollback',
-  z.strictObject(
-    {
-      version: boundedInteger({ min: 1, max: Number.MAX_SAFE_INTEGER })
-        .describe('Number of the version to restore. Default: the previous one.')
-        .optional(),
-    },
-    'an object of version',
-  ),
-)
+const aliasRollback = bodyOf('AliasRollback', {
+  version: boundedInteger({ min: 1, max: Number.MAX_SAFE_INTEGER })
+    .describe('Number of the version to restore. Default: the previous one.')
+    .optional(),
+})
 
 export const rollBackAlias = endpoint({
   route: 'POST /v1/aliases/*path/rollback',

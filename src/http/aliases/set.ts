@@ -4,7 +4,7 @@ import { parsePath } from '../../core/files/request-path.ts'
 import { EXAMPLE } from '../documents/examples.ts'
 import { ALIAS_NAME } from '../documents/parameters.ts'
 import { endpoint } from '../endpoint/endpoint.ts'
-import { named } from '../endpoint/named.ts'
+import { bodyOf } from '../endpoint/named.ts'
 import {
   ALIAS_EXAMPLE,
   type AliasServices,
@@ -15,17 +15,11 @@ import {
   ONE_ALIAS,
 } from './alias.ts'
 
-const aliasTarget = named(
-  'AliasTarget',
-  z.strictObject(
-    {
-      file: z
-        .string('a path')
-        .describe('Path of an original: its key, or `[folder/]<sourceName>`, not percent-encoded.'),
-    },
-    'an object of file',
-  ),
-)
+const aliasTarget = bodyOf('AliasTarget', {
+  file: z
+    .string('a path')
+    .describe('Path of an original: its key, or `[folder/]<sourceName>`, not percent-encoded.'),
+})
 
 export const setAlias = endpoint({
   route: 'PUT /v1/aliases/*path',

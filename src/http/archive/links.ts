@@ -8,7 +8,7 @@ import { sendAsset } from '../delivery/send.ts'
 import { FILE_BYTES } from '../documents/contents.ts'
 import { EXAMPLE } from '../documents/examples.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
-import { named } from '../endpoint/named.ts'
+import { replyOf } from '../endpoint/named.ts'
 import { stateOf } from '../request-state.ts'
 import { instant, iso } from '../wire/instant.ts'
 import { itemsOf, zipRequest } from './request.ts'
@@ -21,15 +21,10 @@ export interface Services extends ArchiveServices {
   baseUrl: string
 }
 
-const archiveLink = named(
-  'ArchiveLink',
-  z
-    .object({
-      url: z.string().describe('URL of the archive, which needs no secret.'),
-      expiresAt: instant('When the link expires.'),
-    })
-    .describe('A link to an archive.'),
-)
+const archiveLink = replyOf('ArchiveLink', 'A link to an archive.', {
+  url: z.string().describe('URL of the archive, which needs no secret.'),
+  expiresAt: instant('When the link expires.'),
+})
 
 const { key } = EXAMPLE
 

@@ -7,7 +7,7 @@ import { MEDIA_GROUPS } from '../../core/media/groups.ts'
 import { badParameter, badPath } from '../../core/problem.ts'
 import { percentDecoded } from '../../core/text/percent-decoded.ts'
 import type { ArchiveItem } from '../../service/archive/sources.ts'
-import { named } from '../endpoint/named.ts'
+import { bodyOf } from '../endpoint/named.ts'
 
 const MAX_ITEMS = 100
 const MAX_PARAMS = 50
@@ -41,22 +41,16 @@ const item = z.strictObject(
   'an object of path, type, params (or parameters) and name',
 )
 /** The files of an archive. */
-export const zipRequest = named(
-  'ZipRequest',
-  z.strictObject(
-    {
-      files: boundedArray(item, { min: 1, max: MAX_ITEMS, expected: EXPECTED_LIST }),
-      archiveName: z
-        .string('a string')
-        .trim()
-        .transform((name) => (/\.zip$/i.test(name) ? name : `${name}.zip`))
-        .refine((name) => name !== '.zip' && cleanFileName(name) === name, EXPECTED_ARCHIVE_NAME)
-        .describe('Name of the archive.')
-        .default('archive.zip'),
-    },
-    'an object of files and archiveName',
-  ),
-)
+export const zipRequest = bodyOf('ZipRequest', {
+  files: boundedArray(item, { min: 1, max: MAX_ITEMS, expected: EXPECTED_LIST }),
+  archiveName: z
+    .string('a string')
+    .trim()
+    .transform((name) => (/\.zip$/i.test(name) ? name : `${name}.zip`))
+    .refine((name) => name !== '.zip' && cleanFileName(name) === name, EXPECTED_ARCHIVE_NAME)
+    .describe('Name of the archive.')
+    .default('archive.zip'),
+})
 
 /** Checks all paths and names before any of the files is looked up. @throws Problem 400 that names the item */
 export function itemsOf(files: z.output<typeof zipRequest>['files']): ArchiveItem[] {

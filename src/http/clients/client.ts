@@ -4,7 +4,7 @@ import type { ManagedClients } from '../../service/admin/clients.ts'
 import type { Example, ProblemName } from '../documents/endpoint.ts'
 import { EXAMPLE } from '../documents/examples.ts'
 import { json } from '../endpoint/endpoint.ts'
-import { named } from '../endpoint/named.ts'
+import { named, replyOf } from '../endpoint/named.ts'
 import { instant } from '../wire/instant.ts'
 
 /** The services of the endpoints for clients. */
@@ -17,35 +17,23 @@ export const CLIENT_MAX_BYTES = 256 * 1024
 
 export const secretToken = z.string().describe('Secret token. It is only in this response.')
 
-export const scopedSecret = named(
-  'ScopedSecret',
-  z
-    .object({
-      id: z.string().describe('ID of the secret.'),
-      name: z.string().describe('Name that the operator has set.').optional(),
-      only: z.enum(['upload', 'read']).describe('Uploads only, or reading only.').optional(),
-      folder: z.string().describe('This folder only, with its subfolders.').optional(),
-      until: instant('When the secret expires. Absent: it never expires.').optional(),
-    })
-    .describe('A scoped secret.'),
-)
+export const scopedSecret = replyOf('ScopedSecret', 'A scoped secret.', {
+  id: z.string().describe('ID of the secret.'),
+  name: z.string().describe('Name that the operator has set.').optional(),
+  only: z.enum(['upload', 'read']).describe('Uploads only, or reading only.').optional(),
+  folder: z.string().describe('This folder only, with its subfolders.').optional(),
+  until: instant('When the secret expires. Absent: it never expires.').optional(),
+})
 
-const clientStorage = named(
-  'ClientStorage',
-  z
-    .object({
-      endpoint: z.string().describe('Scheme, host and port of the store.'),
-      region: z.string(),
-      bucket: z.string(),
-      prefix: z.string().describe('Prefix of all object names: empty, or folders with a slash at the end.'),
-      forcePathStyle: z
-        .boolean()
-        .describe('Whether the bucket is named in the path instead of the host name.'),
-      accessKeyId: z.string(),
-      publicUrl: z.string().describe("Public base URL of the objects, if not the store's.").optional(),
-    })
-    .describe('The own bucket of a client.'),
-)
+const clientStorage = replyOf('ClientStorage', 'The own bucket of a client.', {
+  endpoint: z.string().describe('Scheme, host and port of the store.'),
+  region: z.string(),
+  bucket: z.string(),
+  prefix: z.string().describe('Prefix of all object names: empty, or folders with a slash at the end.'),
+  forcePathStyle: z.boolean().describe('Whether the bucket is named in the path instead of the host name.'),
+  accessKeyId: z.string(),
+  publicUrl: z.string().describe("Public base URL of the objects, if not the store's.").optional(),
+})
 
 const clientRules = named(
   'ClientRules',
@@ -53,28 +41,23 @@ const clientRules = named(
 )
 
 /** A client as an operator sees it. */
-export const client = named(
-  'Client',
-  z
-    .object({
-      id: z.string().describe('ID of the client.'),
-      name: z.string().describe('Name that the operator has set.').optional(),
-      clientToken: z.string().describe('Public token of the client, part of its URLs.'),
-      createdAt: instant('When the client was created.'),
-      state: z.enum(['active', 'removing']).describe('`removing` while the client is deleted.'),
-      rules: clientRules.optional(),
-      urlKeys: z.array(z.int()).describe('Versions of the active keys for signed URLs.').optional(),
-      storage: clientStorage.optional(),
-      oldSecretUntil: instant('When the last of the replaced secrets expires.').optional(),
-      secrets: z.array(scopedSecret).optional(),
-    })
-    .describe('A client.'),
-)
+export const client = replyOf('Client', 'A client.', {
+  id: z.string().describe('ID of the client.'),
+  name: z.string().describe('Name that the operator has set.').optional(),
+  clientToken: z.string().describe('Public token of the client, part of its URLs.'),
+  createdAt: instant('When the client was created.'),
+  state: z.enum(['active', 'removing']).describe('`removing` while the client is deleted.'),
+  rules: clientRules.optional(),
+  urlKeys: z.array(z.int()).describe('Versions of the active keys for signed URLs.').optional(),
+  storage: clientStorage.optional(),
+  oldSecretUntil: instant('When the last of the replaced secrets expires.').optional(),
+  secrets: z.array(scopedSecret).optional(),
+})
 
-const clientWithSecret = named(
-  'ClientWithSecret',
-  z.object({ ...client.shape, secretClientToken: secretToken }).describe('A client and its new secret.'),
-)
+const clientWithSecret = replyOf('ClientWithSecret', 'A client and its new secret.', {
+  ...client.shape,
+  secretClientToken: secretToken,
+})
 
 export const ONE_CLIENT = { 200: json(client, 'The client.') }
 export const WITH_SECRET = {

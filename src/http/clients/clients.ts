@@ -4,7 +4,7 @@ import { RULE_NAMES } from '../../core/clients/rules/table.ts'
 import { badParameter } from '../../core/problem.ts'
 import { listed } from '../../core/text/listed.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
-import { named } from '../endpoint/named.ts'
+import { bodyOf, named, replyOf } from '../endpoint/named.ts'
 import type { QueryParameter } from '../endpoint/query.ts'
 import { stateOf } from '../request-state.ts'
 import {
@@ -21,44 +21,29 @@ import {
 import { storageSettings, withoutServerResponse } from './storage.ts'
 
 const clients = named('Clients', z.array(client).describe('The first client, then the others by age.'))
-const removedClient = named(
-  'RemovedClient',
-  z
-    .object({ originals: z.int().describe('Number of originals that were deleted.') })
-    .describe('The deleted client.'),
-)
+const removedClient = replyOf('RemovedClient', 'The deleted client.', {
+  originals: z.int().describe('Number of originals that were deleted.'),
+})
 
 // In JSON, `null` removes a rule. The service uses `false` for this.
 const REMOVE = z.null().transform(() => false as const)
 const rules = z
   .strictObject(ruleChanges(REMOVE), `an object of ${listed(RULE_NAMES)}`)
   .describe('Rules to change. Absent rules stay unchanged, `null` removes a rule.')
-const newClient = named(
-  'NewClient',
-  z.strictObject(
-    {
-      name: z.string('a string').describe('Name for people.').optional(),
-      rules: rules.optional(),
-      storage: storageSettings
-        .describe('Own bucket of the client. Later it can be set only while the client has no files.')
-        .optional(),
-    },
-    'an object of name, rules and storage',
-  ),
-)
-const clientChange = named(
-  'ClientChange',
-  z.strictObject(
-    {
-      name: z
-        .union([z.string(), z.null()], 'a string or null')
-        .describe('Name for people. `null` removes it.')
-        .optional(),
-      rules: rules.optional(),
-    },
-    'an object of name and rules',
-  ),
-)
+const newClient = bodyOf('NewClient', {
+  name: z.string('a string').describe('Name for people.').optional(),
+  rules: rules.optional(),
+  storage: storageSettings
+    .describe('Own bucket of the client. Later it can be set only while the client has no files.')
+    .optional(),
+})
+const clientChange = bodyOf('ClientChange', {
+  name: z
+    .union([z.string(), z.null()], 'a string or null')
+    .describe('Name for people. `null` removes it.')
+    .optional(),
+  rules: rules.optional(),
+})
 
 // Only what can mean nothing else.
 const DELETES_FILES: QueryParameter<boolean> = {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { boundedInteger } from '../../core/bounded-schemas.ts'
 import { EXAMPLE } from '../documents/examples.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
-import { named } from '../endpoint/named.ts'
+import { bodyOf, replyOf } from '../endpoint/named.ts'
 import {
   CLIENT_ID,
   type ClientServices,
@@ -19,48 +19,28 @@ import {
 const MAX_SECONDS = 365 * 86_400
 const seconds = (min: number) => boundedInteger({ min, max: MAX_SECONDS })
 
-const rotation = named(
-  'SecretRotation',
-  z.strictObject(
-    {
-      keepOldSeconds: seconds(0)
-        .describe('How long the current secrets remain valid, in seconds.')
-        .default(86_400),
-    },
-    'an object of keepOldSeconds',
-  ),
-)
-const newSecret = named(
-  'NewSecret',
-  z.strictObject(
-    {
-      name: z.string('a string').describe('Name for people.').optional(),
-      only: z
-        .enum(['upload', 'read'], 'upload or read')
-        .describe('Uploads only, or reading only.')
-        .optional(),
-      folder: z.string('a string').describe('This folder only, with its subfolders.').optional(),
-      validSeconds: seconds(1).describe('When the secret expires, in seconds. Default: never.').optional(),
-    },
-    'an object of name, only, folder and validSeconds',
-  ),
-)
-const newScopedSecret = named(
-  'NewScopedSecret',
-  z.object({ ...scopedSecret.shape, secretClientToken: secretToken }).describe('A new scoped secret.'),
-)
-const clientWithUrlKey = named(
-  'ClientWithUrlKey',
-  z
-    .object({
-      ...client.shape,
-      urlKey: z.object({
-        version: z.int().describe('Version of the key.'),
-        key: z.string().describe('Key that signs URLs. It is only in this response.'),
-      }),
-    })
-    .describe('A client and its new key for signed URLs.'),
-)
+const rotation = bodyOf('SecretRotation', {
+  keepOldSeconds: seconds(0)
+    .describe('How long the current secrets remain valid, in seconds.')
+    .default(86_400),
+})
+const newSecret = bodyOf('NewSecret', {
+  name: z.string('a string').describe('Name for people.').optional(),
+  only: z.enum(['upload', 'read'], 'upload or read').describe('Uploads only, or reading only.').optional(),
+  folder: z.string('a string').describe('This folder only, with its subfolders.').optional(),
+  validSeconds: seconds(1).describe('When the secret expires, in seconds. Default: never.').optional(),
+})
+const newScopedSecret = replyOf('NewScopedSecret', 'A new scoped secret.', {
+  ...scopedSecret.shape,
+  secretClientToken: secretToken,
+})
+const clientWithUrlKey = replyOf('ClientWithUrlKey', 'A client and its new key for signed URLs.', {
+  ...client.shape,
+  urlKey: z.object({
+    version: z.int().describe('Version of the key.'),
+    key: z.string().describe('Key that signs URLs. It is only in this response.'),
+  }),
+})
 
 export const rotateSecret = endpoint({
   route: 'POST /v1/clients/:id/rotate',

@@ -1,9 +1,8 @@
 import { z } from 'zod'
-import { GIVEN_SETTINGS, SETTING_NAMES } from '../../core/clients/storage-settings.ts'
+import { GIVEN_SETTINGS } from '../../core/clients/storage-settings.ts'
 import { Problem } from '../../core/problem.ts'
-import { listed } from '../../core/text/listed.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
-import { named } from '../endpoint/named.ts'
+import { bodyOf, replyOf } from '../endpoint/named.ts'
 import {
   CLIENT_ID,
   CLIENT_MAX_BYTES,
@@ -14,16 +13,10 @@ import {
 } from './client.ts'
 
 /** The settings of an own bucket. */
-export const storageSettings = named(
-  'StorageSettings',
-  z.strictObject(GIVEN_SETTINGS, `an object of ${listed(SETTING_NAMES)}`),
-)
-const testedStorage = named(
-  'TestedStorage',
-  z
-    .object({ ms: z.int().describe('Duration of the test in milliseconds.') })
-    .describe('The bucket can be used.'),
-)
+export const storageSettings = bodyOf('StorageSettings', GIVEN_SETTINGS)
+const testedStorage = replyOf('TestedStorage', 'The bucket can be used.', {
+  ms: z.int().describe('Duration of the test in milliseconds.'),
+})
 
 export const setClientStorage = endpoint({
   route: 'PUT /v1/clients/:id/storage',

@@ -4,37 +4,27 @@ import { badParameter } from '../../core/problem.ts'
 import type { AuditTrail } from '../../service/admin/audit.ts'
 import { EXAMPLE } from '../documents/examples.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
-import { named } from '../endpoint/named.ts'
+import { replyOf } from '../endpoint/named.ts'
 import { pageOf, text } from '../endpoint/query.ts'
 import { instant, iso } from '../wire/instant.ts'
 
-const auditEntry = named(
-  'AuditEntry',
-  z
-    .object({
-      id: z.string().describe('ID of the entry.'),
-      at: instant('When the change happened.'),
-      member: z
-        .object({ id: z.string(), name: z.string() })
-        .nullable()
-        .describe('Who has done it: a member, or `operator` for ADMIN_PASSWORD. Null when it is unknown.'),
-      address: z.string().describe('IP address, or `command line`.'),
-      action: z.string().describe('What was done: `client.create`, `secret.rotate`, `file.delete`, …'),
-      client: z.string().describe('ID of the client whose data was changed.').optional(),
-      target: z.string().describe('What was changed: an ID, a name or a path.').optional(),
-      details: z.record(z.string(), z.unknown()).readonly().describe('More about the change.').optional(),
-    })
-    .describe('A change by a person.'),
-)
-const auditEntries = named(
-  'AuditEntries',
-  z
-    .object({
-      entries: z.array(auditEntry),
-      next: z.string().describe('Cursor of the next page; absent on the last page.').optional(),
-    })
-    .describe('A page of the audit log.'),
-)
+const auditEntry = replyOf('AuditEntry', 'A change by a person.', {
+  id: z.string().describe('ID of the entry.'),
+  at: instant('When the change happened.'),
+  member: z
+    .object({ id: z.string(), name: z.string() })
+    .nullable()
+    .describe('Who has done it: a member, or `operator` for ADMIN_PASSWORD. Null when it is unknown.'),
+  address: z.string().describe('IP address, or `command line`.'),
+  action: z.string().describe('What was done: `client.create`, `secret.rotate`, `file.delete`, …'),
+  client: z.string().describe('ID of the client whose data was changed.').optional(),
+  target: z.string().describe('What was changed: an ID, a name or a path.').optional(),
+  details: z.record(z.string(), z.unknown()).readonly().describe('More about the change.').optional(),
+})
+const auditEntries = replyOf('AuditEntries', 'A page of the audit log.', {
+  entries: z.array(auditEntry),
+  next: z.string().describe('Cursor of the next page; absent on the last page.').optional(),
+})
 
 const listAuditEntries = endpoint({
   route: 'GET /v1/audit',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { EXAMPLE } from '../documents/examples.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
-import { named } from '../endpoint/named.ts'
+import { bodyOf, replyOf } from '../endpoint/named.ts'
 import { instant, iso } from '../wire/instant.ts'
 import { addOwnEntry } from './audited-by.ts'
 import { email, name, newEmail, newName, newPassword, role } from './fields.ts'
@@ -10,37 +10,26 @@ import { begin, SESSION, type SessionServices } from './session-reply.ts'
 
 const LINK_MAX_LENGTH = 1000
 
-const memberLink = named(
-  'MemberLink',
-  z
-    .object({
-      purpose: z
-        .enum(['setup', 'invitation', 'reset'])
-        .describe('`setup` creates the first owner, the others set the password of a member.'),
-      email: email.optional(),
-      name: name.optional(),
-      role,
-      expiresAt: instant('When the link expires.'),
-    })
-    .describe('A link by which a person chooses a password.'),
-)
+const memberLink = replyOf('MemberLink', 'A link by which a person chooses a password.', {
+  purpose: z
+    .enum(['setup', 'invitation', 'reset'])
+    .describe('`setup` creates the first owner, the others set the password of a member.'),
+  email: email.optional(),
+  name: name.optional(),
+  role,
+  expiresAt: instant('When the link expires.'),
+})
 const link = z
   .string('a string')
   .max(LINK_MAX_LENGTH, 'the token of a link')
   .describe('The part of the URL of the link after `#`.')
-const linkToken = named('LinkToken', z.strictObject({ link }, 'an object of link'))
-const linkUse = named(
-  'LinkUse',
-  z.strictObject(
-    {
-      link,
-      email: newEmail.describe('Email address of the first owner. Ignored for other links.').optional(),
-      name: newName.optional(),
-      password: newPassword,
-    },
-    'an object of link, email, name and password',
-  ),
-)
+const linkToken = bodyOf('LinkToken', { link })
+const linkUse = bodyOf('LinkUse', {
+  link,
+  email: newEmail.describe('Email address of the first owner. Ignored for other links.').optional(),
+  name: newName.optional(),
+  password: newPassword,
+})
 
 export const readMemberLink = endpoint({
   route: 'POST /v1/session/link',

@@ -8,7 +8,7 @@ import type { ListedMember, Members } from '../../service/members/members.ts'
 import { linkUrl } from '../../service/members/sign-in-link.ts'
 import { EXAMPLE } from '../documents/examples.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
-import { named } from '../endpoint/named.ts'
+import { bodyOf, named, replyOf } from '../endpoint/named.ts'
 import { instant, iso } from '../wire/instant.ts'
 import { auditedBy } from './audited-by.ts'
 import { email, name, newEmail, newName, role } from './fields.ts'
@@ -26,59 +26,44 @@ const CLIENTS_MAX = 200
 // Two hundred IDs of clients.
 const BODY_MAX_BYTES = 16 * 1024
 
-const member = named(
-  'Member',
-  z
-    .object({
-      id: z.string().describe('ID of the member.'),
-      email,
-      name,
-      role,
-      clients: z
-        .union([z.literal('all'), z.array(z.string())])
-        .describe('The clients that the member may see.'),
-      createdAt: instant('When the member was invited.'),
-      lastSeenAt: instant('When the member last used the console, within ten minutes.').optional(),
-      invitedUntil: instant('When the invitation expires. Absent: it was accepted.').optional(),
-      organisation: z.literal(true).describe('The member signs in with the organisation.').optional(),
-      passkeys: z.int().min(1).describe('How many passkeys there are. Absent: none.').optional(),
-      passkeyOnly: z.literal(true).describe('The member has passkeys, and no password.').optional(),
-    })
-    .describe('A member of the console.'),
-)
+const member = replyOf('Member', 'A member of the console.', {
+  id: z.string().describe('ID of the member.'),
+  email,
+  name,
+  role,
+  clients: z.union([z.literal('all'), z.array(z.string())]).describe('The clients that the member may see.'),
+  createdAt: instant('When the member was invited.'),
+  lastSeenAt: instant('When the member last used the console, within ten minutes.').optional(),
+  invitedUntil: instant('When the invitation expires. Absent: it was accepted.').optional(),
+  organisation: z.literal(true).describe('The member signs in with the organisation.').optional(),
+  passkeys: z.int().min(1).describe('How many passkeys there are. Absent: none.').optional(),
+  passkeyOnly: z.literal(true).describe('The member has passkeys, and no password.').optional(),
+})
 const memberList = named('MemberList', z.object({ members: z.array(member).describe('The oldest first.') }))
-const newMemberLink = named(
-  'NewMemberLink',
-  z
-    .object({
-      link: z.string().describe('URL to send to the member. It is only in this response.'),
-      expiresAt: instant('When the link expires.'),
-    })
-    .describe('A link for a new password.'),
-)
-const invitedMember = named(
-  'InvitedMember',
-  z.object({ member, ...newMemberLink.shape }).describe('A new member, and the link of the invitation.'),
-)
+const newMemberLink = replyOf('NewMemberLink', 'A link for a new password.', {
+  link: z.string().describe('URL to send to the member. It is only in this response.'),
+  expiresAt: instant('When the link expires.'),
+})
+const invitedMember = replyOf('InvitedMember', 'A new member, and the link of the invitation.', {
+  member,
+  ...newMemberLink.shape,
+})
 
 const newRole = z.enum(ROLES, 'viewer, editor or owner').describe('What the member may do.')
 const newClients = z
   .union([z.literal('all'), z.array(z.string()).max(CLIENTS_MAX)], '"all", or at most 200 IDs of clients')
   .describe('The clients that the member may see. An owner sees all.')
-const newMember = named(
-  'NewMember',
-  z.strictObject(
-    { email: newEmail, name: newName.optional(), role: newRole, clients: newClients.default('all') },
-    'an object of email, name, role and clients',
-  ),
-)
-const memberChange = named(
-  'MemberChange',
-  z.strictObject(
-    { name: newName.optional(), role: newRole.optional(), clients: newClients.optional() },
-    'an object of name, role and clients',
-  ),
-)
+const newMember = bodyOf('NewMember', {
+  email: newEmail,
+  name: newName.optional(),
+  role: newRole,
+  clients: newClients.default('all'),
+})
+const memberChange = bodyOf('MemberChange', {
+  name: newName.optional(),
+  role: newRole.optional(),
+  clients: newClients.optional(),
+})
 
 const ID = { id: EXAMPLE.memberId }
 const EXAMPLE_MEMBER = {

@@ -9,7 +9,7 @@ import type { LastSeen } from '../../service/members/last-seen.ts'
 import type { MemberSession, NewSession, Sessions } from '../../service/members/sessions.ts'
 import type { SignIn } from '../../service/members/sign-in.ts'
 import { json } from '../endpoint/endpoint.ts'
-import { named } from '../endpoint/named.ts'
+import { replyOf } from '../endpoint/named.ts'
 import type { Reply } from '../endpoint/reply.ts'
 import { instant, iso } from '../wire/instant.ts'
 import { setSessionCookie } from './cookie.ts'
@@ -28,40 +28,35 @@ export interface SessionServices {
   limits: Limits
 }
 
-const session = named(
-  'Session',
-  z
-    .object({
-      member: z.object({
-        id: z.string().describe('ID of the member; `operator` for ADMIN_PASSWORD.'),
-        email: email.optional(),
-        name,
-        role,
-        organisation: z
-          .literal(true)
-          .describe('The member signs in with the organisation, and has no password.')
+const session = replyOf('Session', 'A session of the console.', {
+  member: z.object({
+    id: z.string().describe('ID of the member; `operator` for ADMIN_PASSWORD.'),
+    email: email.optional(),
+    name,
+    role,
+    organisation: z
+      .literal(true)
+      .describe('The member signs in with the organisation, and has no password.')
+      .optional(),
+    passkeyOnly: z.literal(true).describe('The member has passkeys, and no password.').optional(),
+  }),
+  clients: z
+    .array(
+      z.object({
+        id: z.string().describe('ID of the client, for the header `Sluice-Client`.'),
+        name: z.string().describe('Name that the operator has set.').optional(),
+        token: z.string().describe('Public token of the client, part of its URLs.'),
+        signedUrls: z.boolean().describe('Whether all its delivery URLs must be signed.'),
+        privateFolders: z
+          .array(z.string())
+          .describe('Folders whose delivery URLs must be signed.')
           .optional(),
-        passkeyOnly: z.literal(true).describe('The member has passkeys, and no password.').optional(),
       }),
-      clients: z
-        .array(
-          z.object({
-            id: z.string().describe('ID of the client, for the header `Sluice-Client`.'),
-            name: z.string().describe('Name that the operator has set.').optional(),
-            token: z.string().describe('Public token of the client, part of its URLs.'),
-            signedUrls: z.boolean().describe('Whether all its delivery URLs must be signed.'),
-            privateFolders: z
-              .array(z.string())
-              .describe('Folders whose delivery URLs must be signed.')
-              .optional(),
-          }),
-        )
-        .describe('The clients that the member may see.'),
-      expiresAt: instant('When the session expires. It is extended while it is used.'),
-      isSetUp: z.boolean().describe('Whether there is a member. Otherwise, only the operator can sign in.'),
-    })
-    .describe('A session of the console.'),
-)
+    )
+    .describe('The clients that the member may see.'),
+  expiresAt: instant('When the session expires. It is extended while it is used.'),
+  isSetUp: z.boolean().describe('Whether there is a member. Otherwise, only the operator can sign in.'),
+})
 export const SESSION = json(session, 'The session.', ['Set-Cookie'])
 export const LIMITED_SESSION = json(session, 'The session.', ['Set-Cookie', 'RateLimit', 'RateLimit-Policy'])
 

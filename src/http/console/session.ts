@@ -1,10 +1,9 @@
-import { z } from 'zod'
 import { REFUSED_SIGN_IN } from '../../core/ports/audit-log.ts'
 import { badParameter, Problem } from '../../core/problem.ts'
 import type { SignedIn } from '../../service/members/sessions.ts'
 import { EXAMPLE } from '../documents/examples.ts'
 import { endpoint } from '../endpoint/endpoint.ts'
-import { named } from '../endpoint/named.ts'
+import { bodyOf } from '../endpoint/named.ts'
 import { flag } from '../endpoint/query.ts'
 import { addOwnEntry } from './audited-by.ts'
 import { clearSessionCookie } from './cookie.ts'
@@ -13,31 +12,19 @@ import { ORIGIN, ownOrigin } from './passkeys/wire.ts'
 import { begin, LIMITED_SESSION, SESSION, type SessionServices, sessionReply } from './session-reply.ts'
 import { limitSignIn, rememberSignIn } from './sign-in-limit.ts'
 
-const newSession = named(
-  'NewSession',
-  z.strictObject(
-    {
-      email: newEmail
-        .describe('Email address of the member. Absent: the operator, with ADMIN_PASSWORD.')
-        .optional(),
-      password: password.describe('Password.'),
-    },
-    'an object of email and password',
-  ),
-)
-const sessionChange = named(
-  'SessionChange',
-  z.strictObject(
-    {
-      name: newName.optional(),
-      currentPassword: password
-        .describe('Required for a new password, and for its removal, when the member has one.')
-        .optional(),
-      newPassword: newPassword.nullable().optional(),
-    },
-    'an object of name, currentPassword and newPassword',
-  ),
-)
+const newSession = bodyOf('NewSession', {
+  email: newEmail
+    .describe('Email address of the member. Absent: the operator, with ADMIN_PASSWORD.')
+    .optional(),
+  password: password.describe('Password.'),
+})
+const sessionChange = bodyOf('SessionChange', {
+  name: newName.optional(),
+  currentPassword: password
+    .describe('Required for a new password, and for its removal, when the member has one.')
+    .optional(),
+  newPassword: newPassword.nullable().optional(),
+})
 
 const SHOP = { id: EXAMPLE.clientId, name: 'Shop', token: EXAMPLE.token, signedUrls: false }
 const FIRST = { id: 'first', token: 'pub_VXk2c7BbGZyT4hRqNwMdLs', signedUrls: false }

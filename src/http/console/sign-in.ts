@@ -6,7 +6,7 @@ import { Problem } from '../../core/problem.ts'
 import type { KnownAddresses } from '../../service/admin/known-addresses.ts'
 import type { AdminSessions } from '../../service/admin/sessions.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
-import { named } from '../endpoint/named.ts'
+import { bodyOf, replyOf } from '../endpoint/named.ts'
 import { instant, iso } from '../wire/instant.ts'
 import { addOwnEntry } from './audited-by.ts'
 import { SIGN_IN } from './fields.ts'
@@ -20,22 +20,13 @@ export interface Services {
   limits: Limits
 }
 
-const adminSession = named(
-  'AdminSession',
-  z
-    .object({
-      token: z.string().describe('Bearer token for the endpoints of clients.'),
-      expiresAt: instant('When the token expires.'),
-    })
-    .describe('A session of the operator.'),
-)
-const signInRequest = named(
-  'SignInRequest',
-  z.strictObject(
-    { password: z.string('a string').describe('The value of ADMIN_PASSWORD.') },
-    'an object of password',
-  ),
-)
+const adminSession = replyOf('AdminSession', 'A session of the operator.', {
+  token: z.string().describe('Bearer token for the endpoints of clients.'),
+  expiresAt: instant('When the token expires.'),
+})
+const signInRequest = bodyOf('SignInRequest', {
+  password: z.string('a string').describe('The value of ADMIN_PASSWORD.'),
+})
 
 /** The token of the operator, for programs. */
 export const signIn = endpoint({

@@ -9,7 +9,7 @@ import type { ManyFiles, NamedPath, Outcome } from '../../service/files/batch.ts
 import { noteOutcomes } from '../console/audited-by.ts'
 import { EXAMPLE } from '../documents/examples.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
-import { named } from '../endpoint/named.ts'
+import { bodyOf, replyOf } from '../endpoint/named.ts'
 import { instant, iso } from '../wire/instant.ts'
 
 /** The services that handle these requests. */
@@ -31,59 +31,44 @@ export const failed = z
   })
   .describe('A file that could not be changed.')
 
-const deletionReport = named(
-  'DeletionReport',
-  z
-    .object({
-      results: z.array(
-        z.union([
-          z.object({
-            path: z.string().describe('As received, or the key of a file of the folder.'),
-            status: z.literal('deleted'),
-            deletedUntil: instant('Until when the file can be restored.').optional(),
-          }),
-          failed,
-        ]),
-      ),
-      more: z.boolean().describe('Whether the folder has further files: repeat the request.'),
-    })
-    .describe('The outcome for each file.'),
-)
-const restorationReport = named(
-  'RestorationReport',
-  z
-    .object({
-      results: z.array(
-        z.union([
-          z.object({ path: z.string().describe('As received.'), status: z.literal('restored') }),
-          failed,
-        ]),
-      ),
-    })
-    .describe('The outcome for each file.'),
-)
+const deletionReport = replyOf('DeletionReport', 'The outcome for each file.', {
+  results: z.array(
+    z.union([
+      z.object({
+        path: z.string().describe('As received, or the key of a file of the folder.'),
+        status: z.literal('deleted'),
+        deletedUntil: instant('Until when the file can be restored.').optional(),
+      }),
+      failed,
+    ]),
+  ),
+  more: z.boolean().describe('Whether the folder has further files: repeat the request.'),
+})
+const restorationReport = replyOf('RestorationReport', 'The outcome for each file.', {
+  results: z.array(
+    z.union([z.object({ path: z.string().describe('As received.'), status: z.literal('restored') }), failed]),
+  ),
+})
 
 const somePaths = boundedArray(z.string('a path'), {
   min: 1,
   max: PATHS_MAX,
   expected: `an array of 1 to ${PATHS_MAX} paths`,
 }).describe('Paths as uploads return them in `s3PathOriginal`, not percent-encoded.')
-const deletion = named(
+const deletion = bodyOf(
   'BatchDeletion',
-  z.strictObject(
-    {
-      paths: somePaths.optional(),
-      prefix: z.string('a folder').describe('Folder whose files are deleted, with subfolders.').optional(),
-      all: z.literal(true, 'true').describe('All files.').optional(),
-      limit: boundedInteger({ min: 1, max: PATHS_MAX })
-        .describe('Maximum number of files of this request, with `prefix` or `all`.')
-        .optional(),
-      now: z.boolean('true or false').describe('Deletes permanently, also with soft delete.').optional(),
-    },
-    'an object of paths, or of prefix or all and limit; and of now',
-  ),
+  {
+    paths: somePaths.optional(),
+    prefix: z.string('a folder').describe('Folder whose files are deleted, with subfolders.').optional(),
+    all: z.literal(true, 'true').describe('All files.').optional(),
+    limit: boundedInteger({ min: 1, max: PATHS_MAX })
+      .describe('Maximum number of files of this request, with `prefix` or `all`.')
+      .optional(),
+    now: z.boolean('true or false').describe('Deletes permanently, also with soft delete.').optional(),
+  },
+  'an object of paths, or of prefix or all and limit; and of now',
 )
-const restoration = named('BatchRestoration', z.strictObject({ paths: somePaths }, 'an object of paths'))
+const restoration = bodyOf('BatchRestoration', { paths: somePaths })
 
 export const deleteFiles = endpoint({
   route: 'POST /v1/files/delete',

@@ -4,31 +4,21 @@ import type { Removals } from '../../service/originals/delete.ts'
 import { EXAMPLE } from '../documents/examples.ts'
 import { flagParameter } from '../documents/parameters.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
-import { named } from '../endpoint/named.ts'
+import { replyOf } from '../endpoint/named.ts'
 import { flagOf, queryPairs } from '../request.ts'
 import { instant, iso } from '../wire/instant.ts'
 import { EXAMPLE_PATH, pathIn } from './file.ts'
 
-const deletedFile = named(
-  'DeletedFile',
-  z
-    .object({
-      s3PathOriginal: z.string().describe('Key of the deleted file.'),
-      derivatives: z.int().describe('Number of deleted derivatives.'),
-      deletedUntil: instant('Until when the file can be restored. Only with soft delete.').optional(),
-    })
-    .describe('The deleted file.'),
-)
-const deletedDerivatives = named(
-  'DeletedDerivatives',
-  z
-    .object({
-      s3PathOriginal: z.string().describe('Key of the original, which is not deleted.'),
-      derivatives: z.int().describe('Number of deleted derivatives.'),
-      bytes: z.int().describe('Their size in bytes.'),
-    })
-    .describe('The deleted derivatives.'),
-)
+const deletedFile = replyOf('DeletedFile', 'The deleted file.', {
+  s3PathOriginal: z.string().describe('Key of the deleted file.'),
+  derivatives: z.int().describe('Number of deleted derivatives.'),
+  deletedUntil: instant('Until when the file can be restored. Only with soft delete.').optional(),
+})
+const deletedDerivatives = replyOf('DeletedDerivatives', 'The deleted derivatives.', {
+  s3PathOriginal: z.string().describe('Key of the original, which is not deleted.'),
+  derivatives: z.int().describe('Number of deleted derivatives.'),
+  bytes: z.int().describe('Their size in bytes.'),
+})
 
 export const deleteFile = endpoint({
   route: 'DELETE /v1/upload/*path',

@@ -12,7 +12,7 @@ import { ifMatchHolds } from '../delivery/conditional.ts'
 import { EXAMPLE, EXAMPLE_FILE } from '../documents/examples.ts'
 import { header } from '../documents/parameters.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
-import { named } from '../endpoint/named.ts'
+import { replyOf } from '../endpoint/named.ts'
 import type { Reply } from '../endpoint/reply.ts'
 import { tagOf } from '../entity-tag.ts'
 import { wildcardPath } from '../request.ts'
@@ -38,12 +38,10 @@ const derivative = z
     state: z.enum(['pending', 'stored']).describe('`pending` while the derivative is rendered.'),
   })
   .describe('A derivative of a file.')
-const fileWithDerivatives = named(
-  'FileWithDerivatives',
-  z
-    .object({ ...file.shape, derivatives: z.array(derivative) })
-    .describe('A stored file with its derivatives.'),
-)
+const fileWithDerivatives = replyOf('FileWithDerivatives', 'A stored file with its derivatives.', {
+  ...file.shape,
+  derivatives: z.array(derivative),
+})
 
 const DETAILS = { 200: json(fileWithDerivatives, 'The file with its derivatives.', ['ETag']) }
 export const EXAMPLE_PATH = { path: EXAMPLE.key }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { folderName } from '../../core/files/folder.ts'
 import type { ListFolders } from '../../service/files/folders.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
-import { named } from '../endpoint/named.ts'
+import { replyOf } from '../endpoint/named.ts'
 import { pageOf, text } from '../endpoint/query.ts'
 import { cursorOf, nextCursor, positionOf } from './cursor.ts'
 import { folderIn } from './list.ts'
@@ -14,27 +14,17 @@ export interface Services {
   cursorKey: Buffer
 }
 
-const folder = named(
-  'Folder',
-  z
-    .object({
-      name: z.string().describe('Name of the folder, without the folders above it.'),
-      path: z.string().describe('Path of the folder: `shop/2026`.'),
-      files: z.int().describe('Number of files in the folder and its subfolders.'),
-      directFiles: z.int().describe('Number of files in the folder itself.'),
-      bytes: z.int().describe('Size of all these files in bytes.'),
-    })
-    .describe('A folder.'),
-)
-const folderList = named(
-  'FolderList',
-  z
-    .object({
-      folders: z.array(folder),
-      cursor: nextCursor,
-    })
-    .describe('A page of a list of folders.'),
-)
+const folder = replyOf('Folder', 'A folder.', {
+  name: z.string().describe('Name of the folder, without the folders above it.'),
+  path: z.string().describe('Path of the folder: `shop/2026`.'),
+  files: z.int().describe('Number of files in the folder and its subfolders.'),
+  directFiles: z.int().describe('Number of files in the folder itself.'),
+  bytes: z.int().describe('Size of all these files in bytes.'),
+})
+const folderList = replyOf('FolderList', 'A page of a list of folders.', {
+  folders: z.array(folder),
+  cursor: nextCursor,
+})
 
 export const listFolders = endpoint({
   route: 'GET /v1/folders',

@@ -10,7 +10,7 @@ import type { List } from '../../service/files/list.ts'
 import { InvalidPosition, type ListRequest } from '../../service/files/list-request.ts'
 import { EXAMPLE_FILE } from '../documents/examples.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
-import { named } from '../endpoint/named.ts'
+import { replyOf } from '../endpoint/named.ts'
 import { day, flag, oneOf, pageOf, type QueryParameter, text } from '../endpoint/query.ts'
 import { fileToWire } from '../wire/file-details.ts'
 import { file } from '../wire/record.ts'
@@ -40,17 +40,14 @@ const SEARCH_MAX_BYTES = 255
 const DAY_MS = 86_400_000
 const FILTERS = ['type', 'search', 'tag', 'from', 'to'] as const
 
-const fileList = named(
+const fileList = replyOf(
   'FileList',
-  z
-    .object({
-      files: z.array(file),
-      cursor: nextCursor,
-      total: z.int().describe('Number of files in all pages. Only with `count=1`.').optional(),
-    })
-    .describe(
-      'A page of a list of files. It may have fewer than `limit`, or none, and still not be the last one: see `cursor`.',
-    ),
+  'A page of a list of files. It may have fewer than `limit`, or none, and still not be the last one: see `cursor`.',
+  {
+    files: z.array(file),
+    cursor: nextCursor,
+    total: z.int().describe('Number of files in all pages. Only with `count=1`.').optional(),
+  },
 )
 
 const QUERY = {

@@ -10,42 +10,40 @@ import { cleanFileName, NAME_MAX_BYTES } from '../../core/files/file-name.ts'
 import { checkFocalPoint, FOCAL_POINT_JSON } from '../../core/geometry/focal-point.ts'
 import type { OriginalRecord } from '../../core/ports/file-index.ts'
 import { badParameter } from '../../core/problem.ts'
-import { named } from '../endpoint/named.ts'
+import { bodyOf } from '../endpoint/named.ts'
 
 const MEMBERS = 'originalName, tags, metadata, focalPoint'
 
 /** A change of a file's record. The values are validated by the functions of `core/files/annotations.ts`. */
-export const fileChange = named(
+export const fileChange = bodyOf(
   'FileChange',
-  z.strictObject(
-    {
-      originalName: z
-        .unknown()
-        .meta({ type: 'string', minLength: 1, maxLength: NAME_MAX_BYTES })
-        .describe('Name of the file, without folders.')
-        .optional(),
-      tags: z
-        .unknown()
-        .meta({ ...TAGS_JSON, type: ['array', 'null'] })
-        .describe('All tags of the file. `null` removes them.')
-        .optional(),
-      metadata: z
-        .unknown()
-        .meta({
-          ...METADATA_JSON,
-          type: ['object', 'null'],
-          additionalProperties: { type: ['string', 'null'] },
-        })
-        .describe('Metadata to change. `null` as a value removes the name, `null` as a whole removes all.')
-        .optional(),
-      focalPoint: z
-        .unknown()
-        .meta({ ...FOCAL_POINT_JSON, type: ['object', 'null'] })
-        .describe('Default focus of crops, as a whole: x and y, each from 0 to 1. `null` removes it.')
-        .optional(),
-    },
-    { error: ({ code }) => (code === 'unrecognized_keys' ? `only ${MEMBERS}` : `an object of ${MEMBERS}`) },
-  ),
+  {
+    originalName: z
+      .unknown()
+      .meta({ type: 'string', minLength: 1, maxLength: NAME_MAX_BYTES })
+      .describe('Name of the file, without folders.')
+      .optional(),
+    tags: z
+      .unknown()
+      .meta({ ...TAGS_JSON, type: ['array', 'null'] })
+      .describe('All tags of the file. `null` removes them.')
+      .optional(),
+    metadata: z
+      .unknown()
+      .meta({
+        ...METADATA_JSON,
+        type: ['object', 'null'],
+        additionalProperties: { type: ['string', 'null'] },
+      })
+      .describe('Metadata to change. `null` as a value removes the name, `null` as a whole removes all.')
+      .optional(),
+    focalPoint: z
+      .unknown()
+      .meta({ ...FOCAL_POINT_JSON, type: ['object', 'null'] })
+      .describe('Default focus of crops, as a whole: x and y, each from 0 to 1. `null` removes it.')
+      .optional(),
+  },
+  { error: ({ code }) => (code === 'unrecognized_keys' ? `only ${MEMBERS}` : `an object of ${MEMBERS}`) },
 )
 
 /**

@@ -3,7 +3,7 @@ import { encodedPath } from '../../core/files/object-key.ts'
 import { formatOfExtension } from '../../core/media/formats.ts'
 import type { ListForeign } from '../../service/foreign/list.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
-import { named } from '../endpoint/named.ts'
+import { replyOf } from '../endpoint/named.ts'
 import { pageOf, text } from '../endpoint/query.ts'
 import { cursorOf, nextCursor, positionOf } from '../files/cursor.ts'
 import { instant } from '../wire/instant.ts'
@@ -17,31 +17,21 @@ export interface Services {
   cursorKey: Buffer
 }
 
-const foreignObject = named(
-  'ForeignObject',
-  z
-    .object({
-      path: z.string().describe('Path of the object in the bucket.'),
-      src: z
-        .string()
-        .nullable()
-        .describe(
-          'Delivery URL. The type in it follows from the extension of the name; null for an unknown one.',
-        ),
-      size: z.int().describe('Size in bytes.'),
-      changedAt: instant('When the object was last changed.'),
-    })
-    .describe('An object of another system.'),
-)
-const foreignList = named(
-  'ForeignObjectList',
-  z
-    .object({
-      objects: z.array(foreignObject),
-      cursor: nextCursor,
-    })
-    .describe('A page of a list of objects of other systems.'),
-)
+const foreignObject = replyOf('ForeignObject', 'An object of another system.', {
+  path: z.string().describe('Path of the object in the bucket.'),
+  src: z
+    .string()
+    .nullable()
+    .describe(
+      'Delivery URL. The type in it follows from the extension of the name; null for an unknown one.',
+    ),
+  size: z.int().describe('Size in bytes.'),
+  changedAt: instant('When the object was last changed.'),
+})
+const foreignList = replyOf('ForeignObjectList', 'A page of a list of objects of other systems.', {
+  objects: z.array(foreignObject),
+  cursor: nextCursor,
+})
 
 const listForeignObjects = endpoint({
   route: 'GET /v1/foreign',

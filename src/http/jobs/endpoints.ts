@@ -6,7 +6,7 @@ import { badParameter, Problem } from '../../core/problem.ts'
 import type { ClientJob, ClientJobQuery, ClientJobs } from '../../service/delivery/client-jobs.ts'
 import { EXAMPLE } from '../documents/examples.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
-import { named } from '../endpoint/named.ts'
+import { replyOf } from '../endpoint/named.ts'
 import { oneOf, pageOf } from '../endpoint/query.ts'
 import { instant, iso } from '../wire/instant.ts'
 import { mediaJob } from '../wire/media-job.ts'
@@ -23,31 +23,25 @@ export interface Services {
 const SHOWN_STATES = { waiting: 'waiting', running: 'active', failed: 'failed', done: 'done' } as const
 const STATES = Object.values(SHOWN_STATES)
 
-const listedJob = named(
+const listedJob = replyOf(
   'ListedJob',
-  z
-    .object({
-      id: z.string().describe('ID of the job.'),
-      url: z.string().describe('Delivery URL of the derivative, without a signature.'),
-      state: z.enum(STATES).describe('State of the job.'),
-      progress: mediaJob.shape.progress,
-      file: z.string().describe('Key of the original.'),
-      attempts: z.int().describe('Number of attempts that have begun.'),
-      error: mediaJob.shape.error,
-      createdAt: instant('When the job was requested.'),
-      endedAt: instant('When it was done or failed. Absent for a job that waits or is active.').optional(),
-    })
-    .describe('A media job. It renders a video, an audio file, or the PDF of an Office document.'),
+  'A media job. It renders a video, an audio file, or the PDF of an Office document.',
+  {
+    id: z.string().describe('ID of the job.'),
+    url: z.string().describe('Delivery URL of the derivative, without a signature.'),
+    state: z.enum(STATES).describe('State of the job.'),
+    progress: mediaJob.shape.progress,
+    file: z.string().describe('Key of the original.'),
+    attempts: z.int().describe('Number of attempts that have begun.'),
+    error: mediaJob.shape.error,
+    createdAt: instant('When the job was requested.'),
+    endedAt: instant('When it was done or failed. Absent for a job that waits or is active.').optional(),
+  },
 )
-const jobList = named(
-  'JobList',
-  z
-    .object({
-      jobs: z.array(listedJob),
-      next: z.string().describe('Cursor of the next page; absent on the last page.').optional(),
-    })
-    .describe('A page of a list of jobs.'),
-)
+const jobList = replyOf('JobList', 'A page of a list of jobs.', {
+  jobs: z.array(listedJob),
+  next: z.string().describe('Cursor of the next page; absent on the last page.').optional(),
+})
 const JOB = { id: EXAMPLE.jobId }
 
 const listJobs = endpoint({

@@ -6,7 +6,7 @@ import { type Outcome, outcomesOf } from '../../service/files/batch.ts'
 import type { Copies, CopyRequest } from '../../service/moves/copies.ts'
 import { noteOutcomes } from '../console/audited-by.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
-import { named } from '../endpoint/named.ts'
+import { named, replyOf } from '../endpoint/named.ts'
 import { failed, outcomeToWire } from '../files/batch.ts'
 import { type FileServices, placeOf } from '../files/file.ts'
 import { fileToWire } from '../wire/file-details.ts'
@@ -26,41 +26,31 @@ const BODY_MAX_BYTES = 1024 * 1024
 const CONCURRENCY = 4
 
 const path = z.string().describe('As received in `from`.')
-const copyReport = named(
-  'CopyReport',
-  z
-    .object({
-      results: z.array(
-        z.union([
-          z.object({
-            path,
-            status: z.literal('copied'),
-            file: file.describe('The copy, or an identical file of the folder that is used instead.'),
-          }),
-          failed,
-        ]),
-      ),
-    })
-    .describe('The outcome for each file.'),
-)
-const moveReport = named(
-  'MoveReport',
-  z
-    .object({
-      results: z.array(
-        z.union([
-          z.object({
-            path,
-            status: z.literal('moved'),
-            file: file.describe('The file at its new path.'),
-            redirectUntil: instant('Until when the former URLs redirect. Only with `redirect`.').optional(),
-          }),
-          failed,
-        ]),
-      ),
-    })
-    .describe('The outcome for each file.'),
-)
+const copyReport = replyOf('CopyReport', 'The outcome for each file.', {
+  results: z.array(
+    z.union([
+      z.object({
+        path,
+        status: z.literal('copied'),
+        file: file.describe('The copy, or an identical file of the folder that is used instead.'),
+      }),
+      failed,
+    ]),
+  ),
+})
+const moveReport = replyOf('MoveReport', 'The outcome for each file.', {
+  results: z.array(
+    z.union([
+      z.object({
+        path,
+        status: z.literal('moved'),
+        file: file.describe('The file at its new path.'),
+        redirectUntil: instant('Until when the former URLs redirect. Only with `redirect`.').optional(),
+      }),
+      failed,
+    ]),
+  ),
+})
 
 const from = z.string('a path').describe('Path of the file, as uploads return it in `s3PathOriginal`.')
 const to = z

@@ -7,7 +7,7 @@ import { listed } from '../../core/text/listed.ts'
 import type { ClientPresets } from '../../service/clients/presets.ts'
 import type { Parameter } from '../documents/endpoint.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
-import { named } from '../endpoint/named.ts'
+import { bodyOf, replyOf } from '../endpoint/named.ts'
 import { limitedPairs, namedPairs } from '../request.ts'
 
 /** The services that handle these requests. */
@@ -15,47 +15,33 @@ export interface Services {
   presets: ClientPresets
 }
 
-const preset = named(
-  'Preset',
-  z
-    .object({
-      name: z.string().describe('Value of the parameter `preset`.'),
-      types: z.array(z.enum(MEDIA_GROUPS)).describe('Types of the files that it applies to.'),
-      parameters: z
-        .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.number()).readonly()]))
-        .describe('Its parameters, by canonical name.'),
-      from: z
-        .enum(['client', 'shared'])
-        .describe('`client` for a preset of the client itself, `shared` for one of all clients.'),
-      description: z.string().describe('Text for people.').optional(),
-    })
-    .describe('A preset.'),
-)
-const presetList = named(
-  'PresetList',
-  z.object({ presets: z.array(preset) }).describe('The presets of a client.'),
-)
-const newPreset = named(
-  'NewPreset',
-  z.strictObject(
-    {
-      group: z
-        .enum(MEDIA_GROUPS, `one of ${listed(MEDIA_GROUPS)}`)
-        .describe(
-          'Type of the files that the parameters are for. The preset also applies to other types that accept all of them.',
-        ),
-      parameters: z
-        .string('a query string like "w=300&f=webp"')
-        .describe('The parameters, as in a delivery URL: `w=300&f=webp`.'),
-      description: z
-        .string('a string')
-        .max(PRESET_DESCRIPTION_MAX_LENGTH, `a string of at most ${PRESET_DESCRIPTION_MAX_LENGTH} characters`)
-        .describe('Text for people.')
-        .optional(),
-    },
-    'an object of group, parameters and description',
-  ),
-)
+const preset = replyOf('Preset', 'A preset.', {
+  name: z.string().describe('Value of the parameter `preset`.'),
+  types: z.array(z.enum(MEDIA_GROUPS)).describe('Types of the files that it applies to.'),
+  parameters: z
+    .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.number()).readonly()]))
+    .describe('Its parameters, by canonical name.'),
+  from: z
+    .enum(['client', 'shared'])
+    .describe('`client` for a preset of the client itself, `shared` for one of all clients.'),
+  description: z.string().describe('Text for people.').optional(),
+})
+const presetList = replyOf('PresetList', 'The presets of a client.', { presets: z.array(preset) })
+const newPreset = bodyOf('NewPreset', {
+  group: z
+    .enum(MEDIA_GROUPS, `one of ${listed(MEDIA_GROUPS)}`)
+    .describe(
+      'Type of the files that the parameters are for. The preset also applies to other types that accept all of them.',
+    ),
+  parameters: z
+    .string('a query string like "w=300&f=webp"')
+    .describe('The parameters, as in a delivery URL: `w=300&f=webp`.'),
+  description: z
+    .string('a string')
+    .max(PRESET_DESCRIPTION_MAX_LENGTH, `a string of at most ${PRESET_DESCRIPTION_MAX_LENGTH} characters`)
+    .describe('Text for people.')
+    .optional(),
+})
 const PRESET_NAME: Parameter = {
   in: 'path',
   name: 'name',

@@ -18,7 +18,7 @@ import { preflight } from '../caller/preflight.ts'
 import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { EXAMPLE } from '../documents/examples.ts'
 import { endpoint, json, type ServedEndpoint } from '../endpoint/endpoint.ts'
-import { named } from '../endpoint/named.ts'
+import { bodyOf, replyOf } from '../endpoint/named.ts'
 import { stateOf } from '../request-state.ts'
 import { instant, iso } from '../wire/instant.ts'
 import { expiryWithin, signingKey } from './signing-key.ts'
@@ -30,36 +30,25 @@ export interface Services {
   baseUrl: string
 }
 
-const cookieRequest = named(
-  'FolderCookieRequest',
-  z.strictObject(
-    {
-      folder: z
-        .string('a folder')
-        .describe('Folder that the cookie opens, with its subfolders. Default: the folder of the secret.')
-        .optional(),
-      expiresIn: boundedInteger({
-        min: 1,
-        max: COOKIE_MAX_SECONDS,
-        expected: `an integer number of seconds from 1 to ${COOKIE_MAX_SECONDS}`,
-      }).describe('When the cookie expires, in seconds.'),
-    },
-    'an object of folder and expiresIn',
-  ),
-)
-const folderCookie = named(
-  'FolderCookie',
-  z
-    .object({
-      name: z.string().describe('Name of the cookie, which differs from folder to folder.'),
-      value: z.string().describe('Value of the cookie.'),
-      path: z.string().describe('Path for which a browser sends the cookie.'),
-      maxAge: z.int().min(0).describe('Lifetime in seconds, for `Max-Age`.'),
-      expiresAt: instant('When the cookie expires.'),
-      link: z.string().describe('URL that sets the cookie, for apps that share no domain with the service.'),
-    })
-    .describe('A signed cookie.'),
-)
+const cookieRequest = bodyOf('FolderCookieRequest', {
+  folder: z
+    .string('a folder')
+    .describe('Folder that the cookie opens, with its subfolders. Default: the folder of the secret.')
+    .optional(),
+  expiresIn: boundedInteger({
+    min: 1,
+    max: COOKIE_MAX_SECONDS,
+    expected: `an integer number of seconds from 1 to ${COOKIE_MAX_SECONDS}`,
+  }).describe('When the cookie expires, in seconds.'),
+})
+const folderCookie = replyOf('FolderCookie', 'A signed cookie.', {
+  name: z.string().describe('Name of the cookie, which differs from folder to folder.'),
+  value: z.string().describe('Value of the cookie.'),
+  path: z.string().describe('Path for which a browser sends the cookie.'),
+  maxAge: z.int().min(0).describe('Lifetime in seconds, for `Max-Age`.'),
+  expiresAt: instant('When the cookie expires.'),
+  link: z.string().describe('URL that sets the cookie, for apps that share no domain with the service.'),
+})
 
 /** For servers that have a secret, and not the URL key. */
 export const createFolderCookie = endpoint({

@@ -10,7 +10,7 @@ import { consumeRateLimit } from '../caller/rate-limit.ts'
 import { EXAMPLE } from '../documents/examples.ts'
 import { query } from '../documents/parameters.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
-import { named } from '../endpoint/named.ts'
+import { bodyOf, replyOf } from '../endpoint/named.ts'
 import type { Reply } from '../endpoint/reply.ts'
 import { checkNames, onlyValue, type QueryPairs, queryPairs, wildcardPath } from '../request.ts'
 import { stateOf } from '../request-state.ts'
@@ -34,52 +34,41 @@ const pixels = (description: string) =>
     .meta({ type: 'integer', minimum: 1, maximum: PIXELS_MAX })
     .describe(description)
 
-const signRequest = named(
-  'UploadLinkRequest',
-  z.strictObject(
-    {
-      folder: z.string('a string').describe('Folder of the file.').optional(),
-      expiresIn: z
-        .number(EXPECTED_SECONDS)
-        .meta({ type: 'integer', minimum: 1, maximum: EXPIRES_MAX_SECONDS })
-        .describe('When the link expires, in seconds.'),
-      maxBytes: z
-        .number('an integer number of bytes from 1')
-        .meta({ type: 'integer', minimum: 1 })
-        .describe('Maximum size of the file.')
-        .optional(),
-      types: boundedArray(z.string('a media type'), {
-        min: 1,
-        max: TYPES_MAX,
-        expected: `an array of 1 to ${TYPES_MAX} media types`,
-      })
-        .describe('Accepted media types, such as `image/*`.')
-        .optional(),
-      minPixels: pixels('Minimum of width × height of an image.').optional(),
-      maxPixels: pixels('Maximum of width × height of an image.').optional(),
-      decodable: z
-        .boolean('true or false')
-        .describe('Accepts only images that can be decoded, and video and audio whose headers can be read.')
-        .optional(),
-      uses: z
-        .number(`an integer number of uses from 1 to ${USES_MAX}`)
-        .meta({ type: 'integer', minimum: 1, maximum: USES_MAX })
-        .describe('How often the link can be used.')
-        .optional(),
-    },
-    'an object of folder, expiresIn, maxBytes, types, minPixels, maxPixels, decodable and uses',
-  ),
-)
-const uploadLink = named(
-  'UploadLink',
-  z
-    .object({
-      url: z.string().describe('URL to which a file can be uploaded without a secret.'),
-      method: z.literal('PUT').describe('Method for the file as the body. POST works for a form.'),
-      expiresAt: instant('When the link expires.'),
-    })
-    .describe('A signed upload link.'),
-)
+const signRequest = bodyOf('UploadLinkRequest', {
+  folder: z.string('a string').describe('Folder of the file.').optional(),
+  expiresIn: z
+    .number(EXPECTED_SECONDS)
+    .meta({ type: 'integer', minimum: 1, maximum: EXPIRES_MAX_SECONDS })
+    .describe('When the link expires, in seconds.'),
+  maxBytes: z
+    .number('an integer number of bytes from 1')
+    .meta({ type: 'integer', minimum: 1 })
+    .describe('Maximum size of the file.')
+    .optional(),
+  types: boundedArray(z.string('a media type'), {
+    min: 1,
+    max: TYPES_MAX,
+    expected: `an array of 1 to ${TYPES_MAX} media types`,
+  })
+    .describe('Accepted media types, such as `image/*`.')
+    .optional(),
+  minPixels: pixels('Minimum of width × height of an image.').optional(),
+  maxPixels: pixels('Maximum of width × height of an image.').optional(),
+  decodable: z
+    .boolean('true or false')
+    .describe('Accepts only images that can be decoded, and video and audio whose headers can be read.')
+    .optional(),
+  uses: z
+    .number(`an integer number of uses from 1 to ${USES_MAX}`)
+    .meta({ type: 'integer', minimum: 1, maximum: USES_MAX })
+    .describe('How often the link can be used.')
+    .optional(),
+})
+const uploadLink = replyOf('UploadLink', 'A signed upload link.', {
+  url: z.string().describe('URL to which a file can be uploaded without a secret.'),
+  method: z.literal('PUT').describe('Method for the file as the body. POST works for a form.'),
+  expiresAt: instant('When the link expires.'),
+})
 
 const EXAMPLE_LINK = {
   url: `${EXAMPLE.baseUrl}/v1/upload/sign/${EXAMPLE.linkId}/${EXAMPLE.linkSignature}/avatars?expirationIn=3600`,

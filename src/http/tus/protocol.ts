@@ -5,8 +5,9 @@ import type { Handover } from '../../core/ports/handover.ts'
 import { Problem, tooLarge } from '../../core/problem.ts'
 import { joinedUpload } from '../../service/upload/resumable/resumable-problems.ts'
 import type { Bearer, Resumables, ResumableUpload } from '../../service/upload/resumable/resumables.ts'
+import type { Concat } from './concat.ts'
 import { type StatedUpload, tusStore } from './data-store.ts'
-import { type Concat, TUS_PATH } from './request.ts'
+import { TUS_PATH } from './request.ts'
 
 /** The dependencies and settings of resumable uploads. */
 export interface TusOptions {

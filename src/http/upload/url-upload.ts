@@ -4,33 +4,27 @@ import { NAME_MAX_BYTES } from '../../core/files/file-name.ts'
 import { checkFocalPoint, FOCAL_POINT_JSON } from '../../core/geometry/focal-point.ts'
 import { parseRemoteUrl } from '../../core/net/remote-url.ts'
 import { badParameter } from '../../core/problem.ts'
-import { named } from '../endpoint/named.ts'
+import { bodyOf } from '../endpoint/named.ts'
 import { readTransforms, TRANSFORMS_JSON, type UploadOptions } from './form-fields.ts'
 
 const EXPECTED_NAME = `a file name of 1 to ${NAME_MAX_BYTES} bytes`
 
 /** A request to store a file of another server. */
-export const remoteUpload = named(
-  'RemoteUpload',
-  z.strictObject(
-    {
-      url: z.string('a URL').describe('URL of the file.'),
-      name: z
-        .string(EXPECTED_NAME)
-        .min(1, EXPECTED_NAME)
-        .max(NAME_MAX_BYTES, EXPECTED_NAME)
-        .describe('Name of the file. Default: the name from the other server.')
-        .optional(),
-      path: z.string('a folder').describe('Folder of the file.').optional(),
-      info: z.boolean('true or false').describe('Adds file information to the response.').default(false),
-      transforms: z.unknown().meta(TRANSFORMS_JSON).optional(),
-      tags: z.unknown().meta(TAGS_JSON).optional(),
-      metadata: z.unknown().meta(METADATA_JSON).optional(),
-      focalPoint: z.unknown().meta(FOCAL_POINT_JSON).optional(),
-    },
-    'an object of url, name, path, info, transforms, tags, metadata and focalPoint',
-  ),
-)
+export const remoteUpload = bodyOf('RemoteUpload', {
+  url: z.string('a URL').describe('URL of the file.'),
+  name: z
+    .string(EXPECTED_NAME)
+    .min(1, EXPECTED_NAME)
+    .max(NAME_MAX_BYTES, EXPECTED_NAME)
+    .describe('Name of the file. Default: the name from the other server.')
+    .optional(),
+  path: z.string('a folder').describe('Folder of the file.').optional(),
+  info: z.boolean('true or false').describe('Adds file information to the response.').default(false),
+  transforms: z.unknown().meta(TRANSFORMS_JSON).optional(),
+  tags: z.unknown().meta(TAGS_JSON).optional(),
+  metadata: z.unknown().meta(METADATA_JSON).optional(),
+  focalPoint: z.unknown().meta(FOCAL_POINT_JSON).optional(),
+})
 
 /** A validated request to store a file of another server. */
 export interface RemoteUploadBody {

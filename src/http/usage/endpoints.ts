@@ -5,7 +5,7 @@ import { badParameter } from '../../core/problem.ts'
 import { type Day, dayOf, daysBefore, daysBetween } from '../../core/text/day.ts'
 import type { Period, Usage } from '../../service/files/usage.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
-import { named } from '../endpoint/named.ts'
+import { replyOf } from '../endpoint/named.ts'
 import { day } from '../endpoint/query.ts'
 
 /** The services that handle these requests. */
@@ -19,49 +19,39 @@ const DEFAULT_DAYS = 30
 const ROWS_MAX = 50_000
 
 const count = z.int().describe('A number of events, or of bytes.')
-const usageReport = named(
-  'UsageReport',
-  z
-    .object({
-      files: z.int().describe('Number of stored originals.'),
-      storedBytes: z.int().describe('Their size in bytes.'),
-      deletedFiles: z.int().describe('Number of deleted files that can be restored.'),
-      deletedBytes: z.int().describe('Their size in bytes.'),
-      days: z.array(
-        z.object({
-          day: z.iso.date().describe('Day in UTC.'),
-          ...(Object.fromEntries(USAGE_NAMES.map((name) => [name, count])) as Record<
-            (typeof USAGE_NAMES)[number],
-            typeof count
-          >),
-        }),
-      ),
-    })
-    .describe('Stored files and usage of a client.'),
-)
-const clientUsageReport = named(
-  'ClientUsageReport',
-  z
-    .object({
-      days: z
-        .array(
-          z.object({
-            day: z.iso.date().describe('Day in UTC.'),
-            client: z.string().describe('ID of the client.'),
-            storedBytes: z.int().describe('Size of its stored files in bytes; only of today.').optional(),
-            uploads: z.int().describe('Number of uploaded files.'),
-            uploadedBytes: z.int().describe('Their size in bytes.'),
-            deliveries: z.int().describe('Number of delivered files.'),
-            bytes: z.int().describe('Delivered bytes.'),
-            transformations: z.int().describe('Number of derivatives that were rendered and stored.'),
-            cacheHits: z.int().describe('Number of requests for derivatives that were stored already.'),
-            errors: z.int().describe('Number of deliveries with a status from 400, except 423.'),
-          }),
-        )
-        .describe('Days with activity, and today, by client.'),
-    })
-    .describe('The usage of all clients per day.'),
-)
+const usageReport = replyOf('UsageReport', 'Stored files and usage of a client.', {
+  files: z.int().describe('Number of stored originals.'),
+  storedBytes: z.int().describe('Their size in bytes.'),
+  deletedFiles: z.int().describe('Number of deleted files that can be restored.'),
+  deletedBytes: z.int().describe('Their size in bytes.'),
+  days: z.array(
+    z.object({
+      day: z.iso.date().describe('Day in UTC.'),
+      ...(Object.fromEntries(USAGE_NAMES.map((name) => [name, count])) as Record<
+        (typeof USAGE_NAMES)[number],
+        typeof count
+      >),
+    }),
+  ),
+})
+const clientUsageReport = replyOf('ClientUsageReport', 'The usage of all clients per day.', {
+  days: z
+    .array(
+      z.object({
+        day: z.iso.date().describe('Day in UTC.'),
+        client: z.string().describe('ID of the client.'),
+        storedBytes: z.int().describe('Size of its stored files in bytes; only of today.').optional(),
+        uploads: z.int().describe('Number of uploaded files.'),
+        uploadedBytes: z.int().describe('Their size in bytes.'),
+        deliveries: z.int().describe('Number of delivered files.'),
+        bytes: z.int().describe('Delivered bytes.'),
+        transformations: z.int().describe('Number of derivatives that were rendered and stored.'),
+        cacheHits: z.int().describe('Number of requests for derivatives that were stored already.'),
+        errors: z.int().describe('Number of deliveries with a status from 400, except 423.'),
+      }),
+    )
+    .describe('Days with activity, and today, by client.'),
+})
 
 const PERIOD = {
   from: day('First day, in UTC. Default: 29 days before `to`.'),

@@ -6,81 +6,53 @@ import { badParameter } from '../../core/problem.ts'
 import { shownDelivery, shownDeliveryWithPayload } from '../../core/shown-delivery.ts'
 import { listed } from '../../core/text/listed.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
-import { named } from '../endpoint/named.ts'
+import { bodyOf, replyOf } from '../endpoint/named.ts'
 import { A_TIME, instantParameter, matching, oneOf, pageOf, text } from '../endpoint/query.ts'
 import { nextCursor } from '../files/cursor.ts'
 import { instant } from '../wire/instant.ts'
 import { receiver, statusOfResponse, viewOf, type WebhookServices } from './webhook.ts'
 
-const deliveryAttempt = named(
-  'DeliveryAttempt',
-  z
+const deliveryAttempt = replyOf('DeliveryAttempt', 'One attempt to deliver an event.', {
+  at: instant('When the request began.'),
+  ms: z.int().describe('Duration in milliseconds.'),
+  status: statusOfResponse,
+  error: z.string().describe('Why the attempt has failed. Absent when the event was delivered.').optional(),
+})
+const webhookDelivery = replyOf('WebhookDelivery', 'The delivery of an event to a receiver.', {
+  id: z.string().describe('ID of the delivery.'),
+  event: z.string().describe('Type of the event: `original.stored`.'),
+  eventId: z.string().describe('ID of the event, the `webhook-id` of its requests.'),
+  clientId: z.string().describe('ID of the client of the event.'),
+  receiver,
+  status: z.enum(DELIVERY_STATUSES).describe('`failed`: no further attempt follows.'),
+  occurredAt: instant('When the event happened.'),
+  requestId: z
+    .string()
+    .describe(
+      'ID of the request that has caused the event, its `X-Request-Id`. Absent unless a trusted proxy has sent `X-Request-Id` or `traceparent`.',
+    )
+    .optional(),
+  attempts: z.array(deliveryAttempt).describe('The latest 33 attempts, oldest first.'),
+  nextAttemptAt: instant('Earliest time of the next attempt, if one follows.').optional(),
+})
+const deliveryList = replyOf('WebhookDeliveryList', 'A page of deliveries, the latest events first.', {
+  deliveries: z.array(webhookDelivery),
+  cursor: nextCursor,
+})
+const deliveryWithPayload = replyOf('WebhookDeliveryWithPayload', 'A delivery and its payload.', {
+  ...webhookDelivery.shape,
+  payload: z
     .object({
-      at: instant('When the request began.'),
-      ms: z.int().describe('Duration in milliseconds.'),
-      status: statusOfResponse,
-      error: z
-        .string()
-        .describe('Why the attempt has failed. Absent when the event was delivered.')
-        .optional(),
+      type: z.string(),
+      timestamp: instant('When the event happened.'),
+      data: z.record(z.string(), z.unknown()).describe('Fields of the event.'),
     })
-    .describe('One attempt to deliver an event.'),
-)
-const webhookDelivery = named(
-  'WebhookDelivery',
-  z
-    .object({
-      id: z.string().describe('ID of the delivery.'),
-      event: z.string().describe('Type of the event: `original.stored`.'),
-      eventId: z.string().describe('ID of the event, the `webhook-id` of its requests.'),
-      clientId: z.string().describe('ID of the client of the event.'),
-      receiver,
-      status: z.enum(DELIVERY_STATUSES).describe('`failed`: no further attempt follows.'),
-      occurredAt: instant('When the event happened.'),
-      requestId: z
-        .string()
-        .describe(
-          'ID of the request that has caused the event, its `X-Request-Id`. Absent unless a trusted proxy has sent `X-Request-Id` or `traceparent`.',
-        )
-        .optional(),
-      attempts: z.array(deliveryAttempt).describe('The latest 33 attempts, oldest first.'),
-      nextAttemptAt: instant('Earliest time of the next attempt, if one follows.').optional(),
-    })
-    .describe('The delivery of an event to a receiver.'),
-)
-const deliveryList = named(
-  'WebhookDeliveryList',
-  z
-    .object({
-      deliveries: z.array(webhookDelivery),
-      cursor: nextCursor,
-    })
-    .describe('A page of deliveries, the latest events first.'),
-)
-const deliveryWithPayload = named(
-  'WebhookDeliveryWithPayload',
-  z
-    .object({
-      ...webhookDelivery.shape,
-      payload: z
-        .object({
-          type: z.string(),
-          timestamp: instant('When the event happened.'),
-          data: z.record(z.string(), z.unknown()).describe('Fields of the event.'),
-        })
-        .describe('JSON that the receiver gets.'),
-    })
-    .describe('A delivery and its payload.'),
-)
-const replayReport = named(
-  'WebhookReplayReport',
-  z
-    .object({
-      replayed: z.int().describe('Number of deliveries that are sent again.'),
-      skipped: z.int().describe('Number of deliveries whose receiver is no longer configured.'),
-    })
-    .describe('The number of replayed deliveries.'),
-)
+    .describe('JSON that the receiver gets.'),
+})
+const replayReport = replyOf('WebhookReplayReport', 'The number of replayed deliveries.', {
+  replayed: z.int().describe('Number of deliveries that are sent again.'),
+  skipped: z.int().describe('Number of deliveries whose receiver is no longer configured.'),
+})
 
 const A_RECEIVER = 'the ID of a receiver: 16 hexadecimal digits'
 const RECEIVER_ID = /^[\da-f]{16}$/
@@ -89,27 +61,21 @@ const OF_EVENT = 'Only events of this type.'
 const OF_RECEIVER = 'Only deliveries to the receiver with this ID.'
 const OF_CLIENT = 'Only events of the client with this ID. For the operator.'
 
-const webhookReplay = named(
-  'WebhookReplay',
-  z.strictObject(
-    {
-      since: z.iso
-        .datetime({ offset: true, error: A_TIME })
-        .describe('Only deliveries of events that happened at this time or later, in ISO 8601.'),
-      status: z
-        .enum(DELIVERY_STATUSES, `one of ${listed(DELIVERY_STATUSES)}`)
-        .describe('Default: `failed`.')
-        .optional(),
-      event: z
-        .enum(EVENT_NAMES as [EventName, ...EventName[]], `one of ${listed(EVENT_NAMES)}`)
-        .describe(OF_EVENT)
-        .optional(),
-      receiver: z.string(A_RECEIVER).regex(RECEIVER_ID, A_RECEIVER).describe(OF_RECEIVER).optional(),
-      client: z.string('the ID of a client').describe(OF_CLIENT).optional(),
-    },
-    'an object of since, status, event, receiver and client',
-  ),
-)
+const webhookReplay = bodyOf('WebhookReplay', {
+  since: z.iso
+    .datetime({ offset: true, error: A_TIME })
+    .describe('Only deliveries of events that happened at this time or later, in ISO 8601.'),
+  status: z
+    .enum(DELIVERY_STATUSES, `one of ${listed(DELIVERY_STATUSES)}`)
+    .describe('Default: `failed`.')
+    .optional(),
+  event: z
+    .enum(EVENT_NAMES as [EventName, ...EventName[]], `one of ${listed(EVENT_NAMES)}`)
+    .describe(OF_EVENT)
+    .optional(),
+  receiver: z.string(A_RECEIVER).regex(RECEIVER_ID, A_RECEIVER).describe(OF_RECEIVER).optional(),
+  client: z.string('the ID of a client').describe(OF_CLIENT).optional(),
+})
 
 const NO_DELIVERY = {
   ...{ id: 'none', summary: 'A delivery that does not exist', parameters: { id: 'evt_1-a' }, status: 404 },

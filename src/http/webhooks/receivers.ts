@@ -3,45 +3,35 @@ import { EVENT_NAMES, type EventName } from '../../core/events.ts'
 import { type ReceiverView, shownError } from '../../core/shown-delivery.ts'
 import type { ReceiverTest } from '../../service/events/test-receivers.ts'
 import { endpoint, json } from '../endpoint/endpoint.ts'
-import { named } from '../endpoint/named.ts'
+import { replyOf } from '../endpoint/named.ts'
 import { receiver, statusOfResponse, viewOf, type WebhookServices } from './webhook.ts'
 
-const webhookTest = named(
-  'WebhookTest',
-  z
-    .object({
-      eventId: z.string().describe('ID of the event, the `webhook-id` of its requests.'),
-      receivers: z.array(
-        z.object({
-          receiver,
-          delivered: z.boolean().describe('Whether the receiver has responded with a 2xx status.'),
-          ms: z.int().describe('Duration of the request in milliseconds.'),
-          status: statusOfResponse,
-          body: z
-            .string()
-            .describe('First 1024 bytes of the response body. Only for the operator and the first client.')
-            .optional(),
-          error: z.string().describe('Why the event was not delivered.').optional(),
-        }),
-      ),
-    })
-    .describe('The response of each receiver to a test event.'),
-)
-const receiverList = named(
-  'WebhookReceiverList',
-  z
-    .object({
-      receivers: z.array(
-        z.object({
-          ...receiver.shape,
-          events: z
-            .array(z.enum(EVENT_NAMES as [EventName, ...EventName[]]))
-            .describe('Types of the events that it gets.'),
-        }),
-      ),
-    })
-    .describe('The receivers that WEBHOOK_URL and plugins configure.'),
-)
+const webhookTest = replyOf('WebhookTest', 'The response of each receiver to a test event.', {
+  eventId: z.string().describe('ID of the event, the `webhook-id` of its requests.'),
+  receivers: z.array(
+    z.object({
+      receiver,
+      delivered: z.boolean().describe('Whether the receiver has responded with a 2xx status.'),
+      ms: z.int().describe('Duration of the request in milliseconds.'),
+      status: statusOfResponse,
+      body: z
+        .string()
+        .describe('First 1024 bytes of the response body. Only for the operator and the first client.')
+        .optional(),
+      error: z.string().describe('Why the event was not delivered.').optional(),
+    }),
+  ),
+})
+const receiverList = replyOf('WebhookReceiverList', 'The receivers that WEBHOOK_URL and plugins configure.', {
+  receivers: z.array(
+    z.object({
+      ...receiver.shape,
+      events: z
+        .array(z.enum(EVENT_NAMES as [EventName, ...EventName[]]))
+        .describe('Types of the events that it gets.'),
+    }),
+  ),
+})
 
 export const testWebhooks = endpoint({
   route: 'POST /v1/webhooks/test',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { named } from '../endpoint/named.ts'
+import { replyOf } from '../endpoint/named.ts'
 
 const failure = z
   .object({
@@ -15,19 +15,11 @@ const failure = z
   .describe('Why a job has failed.')
 
 /** The state of a media job. */
-export const mediaJob = named(
-  'MediaJob',
-  z
-    .object({
-      state: z.enum(['waiting', 'running', 'done', 'failed']).describe('State of the job.'),
-      progress: z.number().min(0).max(1).describe('Progress of the running attempt; 1 when the job is done.'),
-      url: z
-        .string()
-        .describe('URL of the derivative, as soon as it can be played or downloaded.')
-        .optional(),
-      error: failure.optional(),
-    })
-    .describe('The state of a media job.'),
-)
+export const mediaJob = replyOf('MediaJob', 'The state of a media job.', {
+  state: z.enum(['waiting', 'running', 'done', 'failed']).describe('State of the job.'),
+  progress: z.number().min(0).max(1).describe('Progress of the running attempt; 1 when the job is done.'),
+  url: z.string().describe('URL of the derivative, as soon as it can be played or downloaded.').optional(),
+  error: failure.optional(),
+})
 
 export type WireJob = z.input<typeof mediaJob>

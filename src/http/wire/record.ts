@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { MEDIA_GROUPS } from '../../core/media/groups.ts'
-import { named } from '../endpoint/named.ts'
+import { named, replyOf } from '../endpoint/named.ts'
 import { fileInformation } from './information.ts'
 import { instant } from './instant.ts'
 
@@ -41,20 +41,15 @@ const common = {
 }
 
 /** The record that an upload returns for each stored file. */
-const fileRecord = named(
-  'FileRecord',
-  z
+const fileRecord = replyOf('FileRecord', 'The record of a stored file.', {
+  ...common,
+  options: z
     .object({
-      ...common,
-      options: z
-        .object({
-          info: fileInformation.optional(),
-          transforms: z.array(requestedDerivative).optional(),
-        })
-        .describe('Results of the fields `info` and `transforms` of the upload; otherwise an empty object.'),
+      info: fileInformation.optional(),
+      transforms: z.array(requestedDerivative).optional(),
     })
-    .describe('The record of a stored file.'),
-)
+    .describe('Results of the fields `info` and `transforms` of the upload; otherwise an empty object.'),
+})
 
 export type FileRecord = z.input<typeof fileRecord>
 
@@ -64,25 +59,20 @@ export const fileRecords = named(
 )
 
 /** A file in a list: its record, and all other stored properties. */
-export const file = named(
-  'File',
-  z
-    .object({
-      ...common,
-      options: z.object({}).describe('Always an empty object.'),
-      mediaType: z.string().describe('Media type of responses that deliver the file.'),
-      sha256: z.string().describe('SHA-256 of the bytes, in hexadecimal digits.'),
-      uploadedAt: instant('When the file was stored.'),
-      tags: z.array(z.string()).readonly().describe('Tags that the client has set.'),
-      metadata: z.record(z.string(), z.string()).readonly().describe('Metadata that the client has set.'),
-      focalPoint: z
-        .object({ x: z.number(), y: z.number() })
-        .describe('Default focus of crops, as fractions of the sides. Absent when it is not set.')
-        .optional(),
-      deletedAt: instant('When the file was deleted. Absent for a file that is not deleted.').optional(),
-      deletedUntil: instant('Until when the file can be restored.').optional(),
-    })
-    .describe('A stored file.'),
-)
+export const file = replyOf('File', 'A stored file.', {
+  ...common,
+  options: z.object({}).describe('Always an empty object.'),
+  mediaType: z.string().describe('Media type of responses that deliver the file.'),
+  sha256: z.string().describe('SHA-256 of the bytes, in hexadecimal digits.'),
+  uploadedAt: instant('When the file was stored.'),
+  tags: z.array(z.string()).readonly().describe('Tags that the client has set.'),
+  metadata: z.record(z.string(), z.string()).readonly().describe('Metadata that the client has set.'),
+  focalPoint: z
+    .object({ x: z.number(), y: z.number() })
+    .describe('Default focus of crops, as fractions of the sides. Absent when it is not set.')
+    .optional(),
+  deletedAt: instant('When the file was deleted. Absent for a file that is not deleted.').optional(),
+  deletedUntil: instant('Until when the file can be restored.').optional(),
+})
 
 export type ListedFile = z.input<typeof file>

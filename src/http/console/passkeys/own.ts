@@ -4,7 +4,7 @@ import { PASSKEY_ALGORITHMS } from '../../../core/ports/members/passkey-verifier
 import { CHALLENGE_MS } from '../../../service/members/passkeys/challenges.ts'
 import type { OwnPasskeys } from '../../../service/members/passkeys/own-passkeys.ts'
 import { endpoint, json } from '../../endpoint/endpoint.ts'
-import { named } from '../../endpoint/named.ts'
+import { bodyOf, named, replyOf } from '../../endpoint/named.ts'
 import { instant, iso } from '../../wire/instant.ts'
 import { addOwnEntry } from '../audited-by.ts'
 import { passkeyCookie, setPasskeyCookie, setSessionCookie } from '../cookie.ts'
@@ -22,58 +22,46 @@ export interface Services extends SessionServices {
 const ATTESTATION_MAX_BYTES = 8 * 1024
 const BODY_MAX_BYTES = 16 * 1024
 
-const passkey = named(
-  'Passkey',
-  z
-    .object({
-      id: z.string().describe('ID of the passkey.'),
-      name: z.string().describe('Name that the member has chosen.'),
-      origin: z.string().describe('Address of the console at which it signs in.'),
-      createdAt: instant('When it was added.'),
-      lastUsedAt: instant('When the member last signed in with it.').optional(),
-    })
-    .describe('A passkey of a member.'),
-)
+const passkey = replyOf('Passkey', 'A passkey of a member.', {
+  id: z.string().describe('ID of the passkey.'),
+  name: z.string().describe('Name that the member has chosen.'),
+  origin: z.string().describe('Address of the console at which it signs in.'),
+  createdAt: instant('When it was added.'),
+  lastUsedAt: instant('When the member last signed in with it.').optional(),
+})
 const passkeyList = named(
   'PasskeyList',
   z.object({ passkeys: z.array(passkey).describe('The oldest first.') }),
 )
 const known = z.object({ type: z.literal('public-key'), id: z.string().describe('In base64url.') })
-const creation = named(
+const creation = replyOf(
   'PasskeyCreation',
-  z
-    .object({
-      rp: z.object({ id: z.string(), name: z.string() }).describe('The service.'),
-      user: z
-        .object({ id: z.string(), name: z.string(), displayName: z.string() })
-        .describe('The member. The ID is in base64url.'),
-      challenge,
-      pubKeyCredParams: z
-        .array(z.object({ type: z.literal('public-key'), alg: z.int() }))
-        .describe('The accepted algorithms, by their COSE numbers.'),
-      timeout,
-      excludeCredentials: z.array(known).describe('Passkeys of the member.'),
-      authenticatorSelection: z.object({
-        residentKey: z.literal('required'),
-        requireResidentKey: z.literal(true),
-        userVerification: z.literal('required'),
-      }),
-      attestation: z.literal('none'),
-    })
-    .describe('Options for `PublicKeyCredential.parseCreationOptionsFromJSON()` of browsers.'),
+  'Options for `PublicKeyCredential.parseCreationOptionsFromJSON()` of browsers.',
+  {
+    rp: z.object({ id: z.string(), name: z.string() }).describe('The service.'),
+    user: z
+      .object({ id: z.string(), name: z.string(), displayName: z.string() })
+      .describe('The member. The ID is in base64url.'),
+    challenge,
+    pubKeyCredParams: z
+      .array(z.object({ type: z.literal('public-key'), alg: z.int() }))
+      .describe('The accepted algorithms, by their COSE numbers.'),
+    timeout,
+    excludeCredentials: z.array(known).describe('Passkeys of the member.'),
+    authenticatorSelection: z.object({
+      residentKey: z.literal('required'),
+      requireResidentKey: z.literal(true),
+      userVerification: z.literal('required'),
+    }),
+    attestation: z.literal('none'),
+  },
 )
-const newPasskey = named(
-  'NewPasskey',
-  z.strictObject(
-    {
-      name: newName.describe('Name by which the member recognizes the passkey.'),
-      id: credentialId,
-      clientDataJSON,
-      attestationObject: bytes(ATTESTATION_MAX_BYTES, 'The public key. Its attestation is not read.'),
-    },
-    'an object of name, id, clientDataJSON and attestationObject',
-  ),
-)
+const newPasskey = bodyOf('NewPasskey', {
+  name: newName.describe('Name by which the member recognizes the passkey.'),
+  id: credentialId,
+  clientDataJSON,
+  attestationObject: bytes(ATTESTATION_MAX_BYTES, 'The public key. Its attestation is not read.'),
+})
 
 const listPasskeys = endpoint({
   route: 'GET /v1/session/passkeys',

@@ -5,7 +5,7 @@ import { CHALLENGE_MS } from '../../../service/members/passkeys/challenges.ts'
 import type { PasskeySignIn } from '../../../service/members/passkeys/passkey-sign-in.ts'
 import { EXAMPLE } from '../../documents/examples.ts'
 import { endpoint, json } from '../../endpoint/endpoint.ts'
-import { named } from '../../endpoint/named.ts'
+import { bodyOf, replyOf } from '../../endpoint/named.ts'
 import { addOwnEntry } from '../audited-by.ts'
 import { passkeyCookie, setPasskeyCookie } from '../cookie.ts'
 import { begin, LIMITED_SESSION, type SessionServices } from '../session-reply.ts'
@@ -24,25 +24,18 @@ const AUTHENTICATOR_DATA_MAX_BYTES = 1024
 // https://www.w3.org/TR/webauthn-3/#user-handle
 const USER_HANDLE_MAX_BYTES = 64
 
-const request = named(
+const request = replyOf(
   'PasskeyRequest',
-  z
-    .object({ rpId, challenge, timeout, userVerification: z.literal('required') })
-    .describe('Options for `PublicKeyCredential.parseRequestOptionsFromJSON()` of browsers.'),
+  'Options for `PublicKeyCredential.parseRequestOptionsFromJSON()` of browsers.',
+  { rpId, challenge, timeout, userVerification: z.literal('required') },
 )
-const usedPasskey = named(
-  'UsedPasskey',
-  z.strictObject(
-    {
-      id: credentialId,
-      clientDataJSON,
-      authenticatorData: bytes(AUTHENTICATOR_DATA_MAX_BYTES, 'What the device states.'),
-      signature: bytes(SIGNATURE_MAX_BYTES, 'Signature of both.'),
-      userHandle: bytes(USER_HANDLE_MAX_BYTES, 'ID of the member.'),
-    },
-    'an object of id, clientDataJSON, authenticatorData, signature and userHandle',
-  ),
-)
+const usedPasskey = bodyOf('UsedPasskey', {
+  id: credentialId,
+  clientDataJSON,
+  authenticatorData: bytes(AUTHENTICATOR_DATA_MAX_BYTES, 'What the device states.'),
+  signature: bytes(SIGNATURE_MAX_BYTES, 'Signature of both.'),
+  userHandle: bytes(USER_HANDLE_MAX_BYTES, 'ID of the member.'),
+})
 
 const beginPasskeySignIn = endpoint({
   route: 'POST /v1/session/passkey/options',

@@ -1,5 +1,6 @@
 import type { PutPart } from '../../../core/ports/bucket.ts'
 import type { ShareOptions } from '../../../core/ports/locks.ts'
+import { PART_BYTES, PUTS_MAX } from '../../../core/storage/direct-parts.ts'
 import type { ResumableRecord } from '../resumable/resumable-record.ts'
 import { LARGE_BYTES } from './patience.ts'
 
@@ -20,14 +21,13 @@ export function finishLimits({
   }
 }
 
-// 16 MiB at 30 kB/s. From 3.1 GiB on, the parts grow with the file, up to 525 MiB. An hour for such a part is 150 kB/s.
+// 16 MiB at 30 kB/s. From 3.1 GiB (PUTS_MAX parts) on, the parts grow with the file, up to 525 MiB. An hour for such a part is 150 kB/s.
 const FIRST_PART_MS = 600_000
-const SMALL_PARTS_BYTES = 200 * 16 * 1024 ** 2
 const PARTS_GROW = 6
 
 /** The time after which the first part of a direct upload has arrived, unless its client is gone, in milliseconds. */
 export function firstPartMs({ size = 0 }: Pick<ResumableRecord, 'size'>): number {
-  return FIRST_PART_MS * Math.min(PARTS_GROW, Math.max(1, size / SMALL_PARTS_BYTES))
+  return FIRST_PART_MS * Math.min(PARTS_GROW, Math.max(1, size / (PUTS_MAX * PART_BYTES)))
 }
 
 // S3 checks the end of a URL when a request begins. The request may take a while, and the client completes the upload after it.

@@ -7,17 +7,14 @@ import {
 } from '@aws-sdk/client-s3'
 import type { PermitOptions, PermittedPut, PutPart, PutPermit } from '../../../../core/ports/bucket.ts'
 import { unlessStatus } from '../../../../core/problem.ts'
+import { PART_BYTES, PUTS_MAX } from '../../../../core/storage/direct-parts.ts'
 import type { S3Clients } from '../client.ts'
 import { confirmed } from '../transfer.ts'
 import { COMPLETE_MS_PER_PART } from '../upload.ts'
 
 const MIB = 1024 ** 2
-// A client repeats this much when a request fails. S3 requires at least 5 MiB, except of the last part.
-const PART_BYTES = 16 * MIB
 // The limit of S3.
 const PARTS_MAX = 10_000
-// Each URL has some 600 characters, and a signature takes up to 2 ms: 10,000 of them would be 5 MB, and 20 s of CPU time.
-const PUTS_MAX = 200
 // Parts grow with the file up to this size, so that the first response has all of them: of files up to 100 GiB. At 10 MB/s, such a part
 // takes a minute.
 const LARGE_PART_BYTES = 512 * MIB
