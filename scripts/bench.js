@@ -34,9 +34,9 @@ transcode, thumbnail.
 
 npm run bench -- scale  measures how costs grow with the number of files, of derivatives of one file, and of web processes:
 CPU time, latency, memory, and the work of Redis. Takes ten minutes, 4 GB of memory, and redis-server. --only takes
-files, derivatives, processes, comparison, unchanged. --only files --indexes cluster --files 10000000 takes 10 GB of memory. From
-1,000,000 files on, several web processes are measured as well. --only unchanged compares an index with a bucket of radosgw in which
-no file differs; it takes five minutes, and 3 GB of memory.
+files, derivatives, processes, comparison, unchanged. --only files --indexes cluster --files 10000000 takes 10 GB of
+memory. From 1,000,000 files on, several web processes are measured as well. --only unchanged compares an index with a
+bucket of radosgw in which no file differs; it takes five minutes, and 3 GB of memory.
 
   --only <names>      some of first-jpeg, first-jpeg-1200, first-webp, first-avif, first-of-small, first-of-large, first-of-png, first-of-webp,
                       first-on-s3, hot, crowded, stored, refused, original, range, range-1mb, cold-jpeg, cold-webp, cold-direct,

@@ -132,6 +132,25 @@ describe('redis: the index of two processes', () => {
     monitor.disconnect()
   })
 
+  it('reads files between two keys by one command for all of them', async () => {
+    const refs = Array.from({ length: 20 }, (_, i) => refNamed(`a/${i}`))
+    for (const ref of refs) await index.adopt(ref.clientId, recordOf(ref))
+    const between = () => index.filesBetween(REF.clientId, { after: '', limit: 99 })
+    // The scripts are sent in full once.
+    await between()
+    const sent: string[] = []
+    const monitor = await redis.client.monitor()
+    monitor.on('monitor', (_time: string, [command = '']: string[], source: string) => {
+      if (source !== 'lua') sent.push(command.toLowerCase())
+    })
+    const { files } = await between()
+    await redis.client.echo('end')
+    await eventually(() => expect(sent).to.include('echo')).finally(() => monitor.disconnect())
+    expect(files.map(({ ref }) => ref)).to.have.deep.members(refs)
+    // The members of both lists, the files with a short name, and those of the same id with a long one.
+    expect(sent).to.deep.equal([...Array(4).fill('evalsha'), 'echo'])
+  })
+
   it('continues when Redis has lost its scripts', async () => {
     for (const ref of [REF, OTHER]) {
       await index.adopt(ref.clientId, recordOf(ref))
