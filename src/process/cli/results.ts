@@ -67,13 +67,13 @@ export const RESULT_TEXTS: Readonly<Record<string, (result: never) => string>> =
       ? `${report.id}: ${counted(report.partitions, 'partition')}, ${THOUSANDS.format(report.files)} ${report.files === 1 ? 'file' : 'files'} moved in ${report.seconds} s\n`
       : `${report.id} has ${counted(report.partitions, 'partition')} already\n`,
   'migrate-state': ({ ledger, usage, audit, deliveries, jobs }: StateReport) =>
-    columns([
+    `${columns([
       ['ledger', counted(ledger, 'entry', 'entries')],
       ['usage', counted(usage, 'day')],
       ['audit log', counted(audit, 'entry', 'entries')],
       ['delivery log', counted(deliveries, 'entry', 'entries')],
       ['jobs', String(jobs)],
-    ]),
+    ])}Start the service with these variables now.\n`,
   'client remove': ({ originals }: { originals: number }) =>
     `removed, with ${counted(originals, 'original')} and all derivatives\n`,
   'derivatives delete': ({
