@@ -65,6 +65,7 @@ export async function openIndexTable(folder: string, options?: ResilientLevelOpt
       : { type: 'del', key: row('u', name) },
   ]
   const isInherited = (name: string) => inherited.has(name)
+  const hasInherited = (beginning: string) => [...inherited].some((name) => name.startsWith(beginning))
   const isOver = (ref: FileRef, { key, entry }: Derived, now: number) =>
     entry.state === 'pending' && (isInherited(derivativeRow(ref, key)) || entry.deadline <= now)
 
@@ -126,8 +127,9 @@ export async function openIndexTable(folder: string, options?: ResilientLevelOpt
       const beginning = derivativeRow(ref, '')
       const atMost = mostDerivatives.get(beginning)
       if (atMost !== undefined && atMost < most) return true
-      // Most originals get their first derivative. No row has to be counted then: those in progress were counted when they began.
-      if (atMost === undefined && most > 0 && (await uses.bytes(ref)).original === 0) {
+      // Most originals get their first derivative. No row has to be counted then: this process has counted those that it began.
+      const mayBeFirst = atMost === undefined && most > 0 && !hasInherited(beginning)
+      if (mayBeFirst && (await uses.bytes(ref)).original === 0) {
         mostDerivatives.set(beginning, 0)
         return true
       }

@@ -39,12 +39,12 @@ export async function migrateState(
   to: NewState,
   signal: AbortSignal,
 ): Promise<StateReport> {
-  let links = 0
+  let texts = 0
   for (const { name, text, forgetAt } of from.ledger) {
     signal.throwIfAborted()
     // The new place has another index.
     if (name === COMPARISON) continue
-    if (await to.ledger.replace(name, undefined, text, { forgetAt })) links += 1
+    if (await to.ledger.replace(name, undefined, text, { forgetAt })) texts += 1
   }
   let days = 0
   for (const day of from.usage) {
@@ -57,7 +57,7 @@ export async function migrateState(
     signal.throwIfAborted()
     await to.jobs.enqueue(job)
   }
-  return { ledger: links, usage: days, audit, deliveries, jobs: from.jobs.length }
+  return { ledger: texts, usage: days, audit, deliveries, jobs: from.jobs.length }
 }
 
 /** Adds what a day has more than the same day in `to`. @returns whether that is anything */

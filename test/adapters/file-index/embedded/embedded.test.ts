@@ -80,6 +80,15 @@ describe('embedded: the index after a restart', () => {
     expect(await index.find(OTHER)).to.deep.equal({ original: { state: 'pending', leaseUntil: LATER } })
   })
 
+  it('counts the derivatives that the former process had begun', async () => {
+    await index.adopt(REF.clientId, RECORD)
+    const begin = (variant: string) =>
+      index.beginDerivative(REF, derivativeKey(REF.key, variant), LATER, { atMost: 1 })
+    expect(await begin('w=100')).to.equal('begun')
+    await reopen()
+    expect(await begin('w=200')).to.equal('full')
+  })
+
   it('writes each step at once, and flushes it before it resolves, except for derivatives', async () => {
     const { batch } = ClassicLevel.prototype
     const written: unknown[] = []
