@@ -30,7 +30,7 @@ const PAGE = 1000
 
 /**
  * Copies the state of a service to another place, in which a service may have run already: what is there remains as it is. Repeated after
- * an interruption, it copies the rest.
+ * an interruption, it copies the rest. Of the usage of a day that both have, the larger counts remain.
  *
  * @throws Problem 503, `signal.reason`
  */
