@@ -44,9 +44,6 @@ describe('the scripts without a font', () => {
     expect(JSON.parse(printed)).to.deep.equal(LACKING)
   })
 
-  /** Of a drawing with Chinese characters. */
-  let path = ''
-
   it('are named by /readyz, and by the header of a derivative whose text has them', async () => {
     const server = await startProcess({ env: { ...env, DATA_DIR: join(folder, 'data') } })
     try {
@@ -65,8 +62,6 @@ describe('the scripts without a font', () => {
       }
       const png = await uploaded('a.png', await picture())
       const svg = await uploaded('a.svg', drawn('日本'))
-      const { src } = await uploadOne(server, { name: 'd.svg', bytes: drawn('日本') })
-      path = new URL(src).pathname
       const escaped = await uploaded('b.svg', drawn('&#x939;&#3585;'))
       const latin = await uploaded('c.svg', drawn('&#937;'))
       const text = await uploaded('a.txt', Buffer.from('\ufeff한', 'utf16le'))
@@ -90,7 +85,12 @@ describe('the scripts without a font', () => {
   })
 
   itLong('are named by the header also after the index was lost: from the record in the bucket', async () => {
-    const DATA_DIR = join(folder, 'data')
+    const DATA_DIR = join(folder, 'without-index')
+    const former = await startProcess({ env: { ...env, DATA_DIR } })
+    const { src } = await uploadOne(former, { name: 'a.svg', bytes: drawn('日本') })
+    const path = new URL(src).pathname
+    former.child.kill('SIGTERM')
+    await former.ended
     await rm(join(DATA_DIR, 'index'), { recursive: true })
     const server = await startProcess({ env: { ...env, DATA_DIR } })
     try {

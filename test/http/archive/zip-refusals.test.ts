@@ -3,7 +3,6 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import { onOneBackend } from '../../support/backends.ts'
-import { eventually } from '../../support/eventually.ts'
 import { picture } from '../../support/media/images.ts'
 import { newClient, postZip, uploadOne, type WireRecord } from '../../support/requests/client.ts'
 import { exchange, jsonOf, openSocket, received } from '../../support/requests/exchange.ts'
@@ -303,10 +302,10 @@ onOneBackend('POST /v1/zip with an invalid request', (start) => {
 onOneBackend('the rate limit of archives', (start) => {
   let service: Service
   before(async () => {
-    service = await start({ env: { ZIP_RATE_WINDOW_SECONDS: '6' } })
+    service = await start({ env: { ZIP_RATE_WINDOW_SECONDS: '600' } })
   })
 
-  it('responds 429 to the eleventh request of this client only, until the window ends', async () => {
+  it('responds 429 to the eleventh request of this client only, with the time until the window ends', async () => {
     const other = await newClient(service)
     const body = { files: [{ path: 'missing.png' }] }
     // Requests without a secret take no points, and get the same response however often they are sent.
@@ -316,22 +315,20 @@ onOneBackend('the rate limit of archives', (start) => {
     for (let i = 1; i <= 10; i += 1) {
       const response = await postZip(service, body, { secret: i % 2 ? secret : `Bearer ${secret}` })
       expect(response.status).to.equal(200)
-      expect(response.headers.get('ratelimit-policy')).to.equal('"zip";q=10;w=6')
-      expect(response.headers.get('ratelimit')).to.match(new RegExp(`^"zip";r=${10 - i};t=[1-6]$`))
+      expect(response.headers.get('ratelimit-policy')).to.equal('"zip";q=10;w=600')
+      expect(response.headers.get('ratelimit')).to.match(new RegExp(`^"zip";r=${10 - i};t=[1-9]\\d*$`))
       await response.arrayBuffer()
     }
     const refused = await postZip(service, body)
     expect(refused.status).to.equal(429)
     const seconds = Number(refused.headers.get('retry-after'))
-    expect(seconds).to.be.within(1, 6)
-    expect(refused.headers.get('ratelimit-policy')).to.equal('"zip";q=10;w=6')
-    expect(refused.headers.get('ratelimit')).to.match(/^"zip";r=0;t=[1-6]$/)
+    expect(seconds).to.be.within(1, 600)
+    expect(refused.headers.get('ratelimit-policy')).to.equal('"zip";q=10;w=600')
+    expect(refused.headers.get('ratelimit')).to.equal(`"zip";r=0;t=${seconds}`)
     expect(refused.headers.get('cache-control')).to.equal('no-store')
     expect(await refused.json()).to.include({ code: 'rate_limited', retryAfterSeconds: seconds })
 
     expect((await postZip(other, body)).status).to.equal(200)
-    await pause(seconds * 1000)
-    await eventually(async () => expect((await postZip(service, body)).status).to.equal(200))
   })
 
   it('does not count requests that are refused for another reason', async () => {

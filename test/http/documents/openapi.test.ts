@@ -10,6 +10,7 @@ import { documentedEndpoints } from '../../../src/http/documents/documented.ts'
 import type { DocumentedEndpoint } from '../../../src/http/documents/endpoint.ts'
 import type { OpenApiDocument } from '../../../src/http/documents/openapi/document.ts'
 import { diskCheck, onOneBackend } from '../../support/backends.ts'
+import { type Issuer, startIssuer } from '../../support/console/issuer.ts'
 import { pluginFolder } from '../../support/drop-ins.ts'
 import { picture } from '../../support/media/images.ts'
 import { type ExampleSender, exampleSender, METRICS_TOKEN } from '../../support/openapi/examples.ts'
@@ -44,6 +45,7 @@ onOneBackend('the API document', (start, backend) => {
   let document: OpenApiDocument
   let sender: ExampleSender
   let other: Remote
+  let issuer: Issuer
   const routes: IRoute[] = []
 
   before(async () => {
@@ -65,16 +67,15 @@ onOneBackend('the API document', (start, backend) => {
     other = await fileServer(
       Object.fromEntries(Object.entries(bytes).map(([group, file]) => [`/${group}`, file])),
     )
+    issuer = await startIssuer()
     const env = {
       PLUGINS_DIR: folder,
       ADMIN_PASSWORD: PASSWORD,
       METRICS_TOKEN,
       COMPAT: 'cloudinary imgproxy openinary default-uploader',
       FOREIGN_PREFIXES: 'legacy',
-      // The endpoints of the sign-in exist only with an issuer. These tests send no request to it.
-      OIDC_ISSUER: 'http://localhost:9',
-      OIDC_CLIENT_ID: 'console',
-      OIDC_ROLES: 'guests=viewer',
+      // The endpoints of the sign-in exist only with an issuer.
+      ...issuer.env,
       ...fetchingFrom(other),
     }
     service = await start({ env }).finally(() => {
@@ -84,7 +85,7 @@ onOneBackend('the API document', (start, backend) => {
     const files = { bytes, urlOf: (group: string) => other.url(`/${group}`) }
     sender = await exampleSender(service, { password: PASSWORD, files })
   })
-  after(() => other.close())
+  after(() => Promise.all([other.close(), issuer.stop()]))
 
   it('is valid OpenAPI 3.1', async () => {
     const { valid, errors } = await new Validator().validate(structuredClone(document))
@@ -188,6 +189,11 @@ onOneBackend('the API document', (start, backend) => {
     expect([again.status, again.body.length]).to.deep.equal([304, 0])
     expect(headers['access-control-allow-origin']).to.equal('*')
     expect((await exchange(service, '/v1/openapi.json', { method: 'PUT' })).status).to.equal(405)
+  })
+
+  it('has examples of each endpoint', () => {
+    const without = ENDPOINTS.filter(({ examples = [] }) => examples.length === 0)
+    expect(without.map(({ id }) => id)).to.deep.equal([])
   })
 
   const examples = (endpoint: DocumentedEndpoint) =>

@@ -22,6 +22,7 @@ import { exchange } from '../../support/requests/exchange.ts'
 import type { Service } from '../../support/service.ts'
 import { longOnce, usuallyOnce } from '../../support/sized.ts'
 import { wrapBuckets } from '../../support/storage.ts'
+import { startedWithClock } from '../../support/stored/clock.ts'
 import { filePath, listAll } from '../../support/stored/files.ts'
 import { settled } from '../../support/stored/settled.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -35,20 +36,21 @@ onTwoOrEveryBackend('soft delete', (start, backend, itOnce) => {
   let png: Buffer
   /** For one test: fails what is written to the bucket. */
   let refuses = (_key: string) => false
+  /** For one test: that of the service. */
+  const clock = { aheadMs: 0 }
   before(async () => {
     png = await picture()
-    service = await start({
-      clientCacheTtlMs: 200,
-      wrapStorage: wrapBuckets((bucket) => ({
-        put: async (key, bytes, options) => {
-          if (refuses(key)) throw new Error('the disk is broken')
-          return bucket.put(key, bytes, options)
-        },
-      })),
-    })
+    const failing = wrapBuckets((bucket) => ({
+      put: async (key, bytes, options) => {
+        if (refuses(key)) throw new Error('the disk is broken')
+        return bucket.put(key, bytes, options)
+      },
+    }))
+    service = await startedWithClock(clock, () => start({ clientCacheTtlMs: 200, wrapStorage: failing }))
   })
   beforeEach(async () => {
     refuses = () => false
+    clock.aheadMs = 0
     client = await newKeepingClient(service, 3600)
   })
 
@@ -144,13 +146,13 @@ onTwoOrEveryBackend('soft delete', (start, backend, itOnce) => {
   })
 
   itUsuallyOnce('becomes permanent when its retention ends, by a sweep', async () => {
-    const patient = await newKeepingClient(service, 3600)
+    const patient = await newKeepingClient(service, 2 * 3600)
     const longer = await withDerivative(patient)
     await deleteFile(patient, longer.s3PathOriginal)
-    const brief = await newKeepingClient(service, 1)
+    const brief = await newKeepingClient(service, 3600)
     const record = await withDerivative(brief)
     await deleteFile(brief, record.s3PathOriginal)
-    await pause(1100)
+    clock.aheadMs = 1.5 * 3_600_000
     client = brief
     expect(await restore([record.s3PathOriginal]), 'before the sweep').to.deep.equal(['file_not_found'])
     await service.app.sweep()

@@ -15,7 +15,6 @@ describe('commands for rules', () => {
     server = await own.start({ UPLOAD_MAX_BYTES: '100000' })
   })
 
-  // The first test: its client is the second one of the list.
   it('sets the rules of a client, and lists them', async () => {
     const client = await own.newClient()
     const { src } = await uploadOne(asCaller(server, client), { name: 'a.png', bytes: png })
@@ -30,10 +29,12 @@ describe('commands for rules', () => {
       `client  ${client.id}\nrules   presets only; widths 320, 640; at most 7 derivatives per file\n`,
     )
     expect(await get('w=20')).to.equal(403)
-    expect((await own.lines('client', 'list'))[2]).to.match(
+    expect((await own.lines('client', 'list')).find((line) => line.includes(client.id))).to.match(
       / {2}active {2,}presets only; widths 320, 640; at most 7 derivatives per file$/,
     )
-    expect((await own.json<object[]>('client', 'list'))[1]).to.deep.include({
+    const listed = async () =>
+      (await own.json<{ id: string }[]>('client', 'list')).find(({ id }) => id === client.id)
+    expect(await listed()).to.deep.include({
       rules: { presetsOnly: true, allowedWidths: [320, 640], variantLimit: 7 },
     })
 
@@ -43,7 +44,9 @@ describe('commands for rules', () => {
     expect(await get('w=20')).to.equal(200)
     const last = await set('--allowed-widths', 'any', '--variant-limit', 'default')
     expect(last.stdout).to.match(/^rules +none \(the defaults apply\)$/m)
-    expect((await own.json<object[]>('client', 'list'))[1]).to.not.have.property('rules')
+    expect(await listed())
+      .to.include({ id: client.id })
+      .and.not.have.property('rules')
     const refused = await set('--allowed-widths', '320,5001')
     expect(refused.code).to.equal(1)
     expect(refused.stderr).to.match(/^sluice: expected 1 to 100 integers from 1 to 5000 px for allowedWidths/)

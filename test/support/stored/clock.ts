@@ -20,6 +20,22 @@ export function withClock(clock: { aheadMs: number }) {
   })
 }
 
+/**
+ * Starts a service for whose services it is later than it is, by `aheadMs`. Timers, and what reads the time of the machine itself, such as
+ * an S3 server, have the real time.
+ *
+ * @param start begins at once, with `aheadMs` 0: services take their clock when they are created
+ */
+export async function startedWithClock<T>(clock: { aheadMs: number }, start: () => Promise<T>): Promise<T> {
+  const real = Date.now
+  Date.now = () => real() + clock.aheadMs
+  try {
+    return await start()
+  } finally {
+    Date.now = real
+  }
+}
+
 /** Another service on a data folder, after a sweep ten minutes later, when all leases have expired. */
 export async function sweptLater(start: StartService, dataDir: string): Promise<Service> {
   const clock = { aheadMs: 600_000 }

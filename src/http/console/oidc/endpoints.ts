@@ -46,6 +46,9 @@ const beginOidc = endpoint({
   access: 'public',
   query: { from: text('Page of the console to show afterwards: a path below `/dashboard`.') },
   responses: REDIRECT,
+  examples: [
+    { id: 'page', summary: 'To a page of the console', parameters: { from: '/members' }, status: 303 },
+  ],
 
   async handle(services: WithOrganisation, { req, res, query }) {
     const { organisation, baseUrl } = services
@@ -71,6 +74,9 @@ const finishOidc = endpoint({
     'The redirect URI of the console at the provider. It is for the browser that has begun the sign-in, within ten minutes. A refused sign-in leads to the sign-in page with the reason.',
   access: 'public',
   responses: REDIRECT,
+  examples: [
+    { id: 'refused', summary: 'Without the cookie of the sign-in: to the sign-in page', status: 303 },
+  ],
 
   async handle(services: WithOrganisation, { req, res }) {
     const { organisation, audit, baseUrl } = services
@@ -104,6 +110,7 @@ const endOidc = endpoint({
     'For browsers, after `DELETE /v1/session`. The provider may show a page that confirms it. Without a page for it at the provider, the sign-in page of the console is shown.',
   access: 'public',
   responses: REDIRECT,
+  examples: [{ id: 'provider', summary: 'To the provider', status: 303 }],
 
   async handle({ organisation, baseUrl }: WithOrganisation) {
     const url = (await organisation.signOutUrl()) ?? toConsole('/sign-in', baseUrl)
@@ -111,7 +118,7 @@ const endOidc = endpoint({
   },
 })
 
-/** Sign-in with the identity provider of an organisation, for browsers. Without examples: these would need a provider. */
+/** Sign-in with the identity provider of an organisation, for browsers. */
 export const OIDC = [beginOidc, finishOidc, endOidc].map(offeredWithProvider)
 
 function offeredWithProvider(defined: ServedEndpoint<WithOrganisation>): ServedEndpoint<Services> {

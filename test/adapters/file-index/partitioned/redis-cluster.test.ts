@@ -53,7 +53,7 @@ describe('the index in a Redis Cluster of three nodes', () => {
       `${perClient} partitions per client`,
       () => open(perClient),
       // In `npm test`, moves.test.ts makes random steps on partitions, and the index in one Redis is tried with each step in each state.
-      { steps: sized(0, 700), hasStates: sized(false, true) },
+      { steps: sized(0, 800), hasStates: sized(false, true) },
     )
 
   it('removes the index of an older version, and of deleted files, in each partition', async () => {

@@ -47,7 +47,8 @@ async function twoOn(url: string) {
   }
 }
 
-fileIndexContract('redis', async () => twoOn((await sharedRedis()).url))
+// In Lua, as many steps as the embedded index in TypeScript: the same ones, by the seed of the contract.
+fileIndexContract('redis', async () => twoOn((await sharedRedis()).url), { steps: 10_000 })
 
 describe('redis: the index of two processes', () => {
   let redis: RedisConnection

@@ -12,14 +12,17 @@ import { type Answer, exchange, jsonOf } from '../../../support/requests/exchang
 import { MULTIPART, multipart } from '../../../support/requests/multipart.ts'
 import type { Service } from '../../../support/service.ts'
 import { sized } from '../../../support/sized.ts'
+import { startedWithClock } from '../../../support/stored/clock.ts'
 import { expectLasting } from '../../../support/texts/lasting.ts'
 
 onOneOrTwoBackends('signed upload links', (start, _, itOnce) => {
   let service: Service
   let png: Buffer
+  /** For one test: that of the service. */
+  const clock = { aheadMs: 0 }
   before(async () => {
     png = await picture()
-    service = await start({ env: { SIGN_RATE_LIMIT: '0' } })
+    service = await startedWithClock(clock, () => start({ env: { SIGN_RATE_LIMIT: '0' } }))
   })
 
   const sign = async (body: object, caller: Caller = service): Promise<Answer> =>
@@ -200,9 +203,10 @@ onOneOrTwoBackends('signed upload links', (start, _, itOnce) => {
   })
 
   itOnce('expire', async () => {
-    const { url } = await link({ expiresIn: 1 })
-    await new Promise((done) => setTimeout(done, 2000))
+    const { url } = await link({ expiresIn: 600 })
+    clock.aheadMs = 600_000
     const answer = await put(url)
+    clock.aheadMs = 0
     expect(answer.status).to.equal(403)
     expect(jsonOf(answer).code).to.equal('link_expired')
   })
