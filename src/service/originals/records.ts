@@ -4,9 +4,10 @@ import type { Client } from '../../core/clients/client.ts'
 import { type ObjectKey, recordKey } from '../../core/files/object-key.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { OriginalIndex, OriginalRecord, Trash } from '../../core/ports/file-index.ts'
+import type { RecordChanges } from '../../core/ports/index/record-changes.ts'
 import { isSameInBucket } from '../../core/ports/index/same-record.ts'
 import type { Locks } from '../../core/ports/locks.ts'
-import { fileNotFound, unavailable } from '../../core/problem.ts'
+import { fileNotFound, unavailable, unlessStatus } from '../../core/problem.ts'
 import { deleteAll } from './delete-objects.ts'
 
 /** The records of originals in the bucket. A lock across all processes serializes the changes of a record. */
@@ -18,7 +19,10 @@ export interface Records {
     work: (signal: AbortSignal) => Promise<T>,
     options?: { signal?: AbortSignal; limitMs?: number },
   ): Promise<T>
-  /** Writes a record to the bucket. @returns the tag of its object, where the bucket states it */
+  /**
+   * Writes a record to the bucket. A put that fails may take effect later, so its change is marked for the sweep.
+   * @returns the tag of its object, where the bucket states it
+   */
   put(
     client: Client,
     record: OriginalRecord,
@@ -32,6 +36,8 @@ export interface Records {
 
 // Time for three requests to a slow S3 and some to the index.
 const LIMIT_MS = 15_000
+// The time in which a failed put may still take effect: a request to S3 is aborted after `S3_TIMEOUT_MS` of silence, at most 15 s.
+const MAY_LAND_MS = 60_000
 // The only other change of a record in the index is its probe, once.
 const ATTEMPTS = 5
 
@@ -39,10 +45,12 @@ export function createRecords({
   index,
   buckets,
   locks,
+  now = Date.now,
 }: {
-  index: OriginalIndex
+  index: OriginalIndex & Pick<RecordChanges, 'beginChange'>
   buckets: Buckets
   locks: Locks
+  now?: () => number
 }): Records {
   async function takeBack(client: Client, key: ObjectKey): Promise<void> {
     const bucket = buckets.of(client)
@@ -61,7 +69,13 @@ export function createRecords({
         stored = tag
       }
       const options = { mediaType: 'application/json', freesRoom: trash !== undefined, signal, tagged }
-      await buckets.of(client).put(recordKey(record.key), bytes, options)
+      try {
+        await buckets.of(client).put(recordKey(record.key), bytes, options)
+      } catch (error) {
+        const ref = { clientId: client.id, key: record.key }
+        await unlessStatus(503, index.beginChange({ ref, until: now() + MAY_LAND_MS }))
+        throw error
+      }
       return stored
     },
 

@@ -2,7 +2,8 @@ import type { Client } from '../../core/clients/client.ts'
 import { countDerivatives, type ObjectKey, type OriginalName } from '../../core/files/object-key.ts'
 import { originalCandidates, type PathCandidates } from '../../core/files/request-path.ts'
 import type { OriginalIndex } from '../../core/ports/file-index.ts'
-import { fileNotFound, Problem } from '../../core/problem.ts'
+import { isSameInBucket } from '../../core/ports/index/same-record.ts'
+import { fileNotFound, Problem, unlessStatus } from '../../core/problem.ts'
 import type { ScanQueue } from '../scans/scan-queue.ts'
 import type { OriginalEvents } from './original-events.ts'
 import type { FoundOriginal, Originals } from './originals.ts'
@@ -59,14 +60,18 @@ export function createSoftDeletes({
       await scans.resume(client, record)
       const recordTag = await records.put(client, record, { signal })
       if (!(await index.restore(ref, now()))) {
-        // Another request restored it, or deleted it permanently.
+        // Another request restored it, or deleted it permanently, or the index was emptied.
         await records.takeBack(client, key)
-        return (await index.find(ref)).original?.state === 'stored' ? { name, record } : undefined
+        return originals.resolve(client, { full: name })
       }
       // Again: the scan of a file that was still in the trash has ended without a result.
       await scans.resume(client, record)
       originalEvents.restored(client, record)
-      await noteRecordTag(index, client, { state: 'stored', record: known.record }, { record, recordTag })
+      const restored = { record, recordTag }
+      if (isSameInBucket(known.record, record))
+        await noteRecordTag(index, client, { state: 'stored', record: known.record }, restored)
+      // The index has lost a change of the record that was made before the delete.
+      else await unlessStatus(404, records.amend(client, record, recordTag))
       return { name, record }
     }
     return records.withLock(client, key, work)

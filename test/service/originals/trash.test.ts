@@ -3,8 +3,10 @@ import { inProcessLocks } from '../../../src/adapters/locks/in-process.ts'
 import type { Client } from '../../../src/core/clients/client.ts'
 import { recordKey } from '../../../src/core/files/object-key.ts'
 import { parsePath } from '../../../src/core/files/request-path.ts'
+import type { ClientStore } from '../../../src/core/ports/client-store.ts'
 import type { FileIndex } from '../../../src/core/ports/file-index.ts'
-import { storageFull } from '../../../src/core/problem.ts'
+import { Problem, storageFull } from '../../../src/core/problem.ts'
+import { createSweep } from '../../../src/service/maintenance/sweep.ts'
 import { createAgree } from '../../../src/service/originals/agree.ts'
 import { createRemovals } from '../../../src/service/originals/delete.ts'
 import type { OriginalEvents } from '../../../src/service/originals/original-events.ts'
@@ -48,13 +50,18 @@ describe('the trash', () => {
       },
     })
     const pendingStores = { ended: async () => {} }
+    const sweep = (now: number) =>
+      createSweep({
+        ...{ index, buckets, agree, removals: removals(now), log: recordLog(), now: () => now },
+        clients: { find: () => CLIENT } as unknown as ClientStore,
+      })
     const removals = (now: number) =>
       createRemovals({
         ...{ index, buckets, originals, trash, agree, pendingStores, originalEvents },
         log: recordLog(),
         now: () => now,
       } as unknown as Parameters<typeof createRemovals>[0])
-    return { trash, removals, agree }
+    return { trash, removals, agree, sweep }
   }
   /** As a full disk or a full Redis does. */
   const withoutRoom = open.bind(undefined, {
@@ -77,6 +84,56 @@ describe('the trash', () => {
     expect((await storage.index.find(REF)).original).to.equal(undefined)
     expect([...storage.bucketOf('first').objects.keys()]).to.deep.equal([])
     expect(events).to.deep.equal(['trashed', 'restored', 'trashed', 'deleted'])
+  })
+
+  it('has the tags of the restored record when the index had lost them before the delete', async () => {
+    const record = await storage.store(KEY)
+    const tagged = { ...record, tags: ['lost'] }
+    const { trash, removals } = open()
+    await removals(1).remove(CLIENT, parsePath(KEY))
+    const deleted = serializeRecord(tagged, { at: 1, until: 9e12 })
+    storage.bucketOf('first').objects.set(recordKey(KEY), deleted)
+    await trash.restore(CLIENT, parsePath(KEY))
+    expect((await storage.index.find(REF)).original).to.deep.include({ state: 'stored', record: tagged })
+    expect(await tagOf()).to.be.a('string')
+  })
+
+  it('restores a file although the index is emptied meanwhile', async () => {
+    await storage.store(KEY)
+    const { removals } = open()
+    await removals(1).remove(CLIENT, parsePath(KEY))
+    const { trash } = open({
+      async restore(...step) {
+        await storage.empty()
+        return storage.index.restore(...step)
+      },
+    })
+    expect((await trash.restore(CLIENT, parsePath(KEY))).name.key).to.equal(KEY)
+    expect((await storage.index.find(REF)).original?.state).to.equal('stored')
+  })
+
+  it('leaves no record when its put takes effect after a failure and a permanent delete', async () => {
+    await storage.store(KEY)
+    const { objects, ...bucket } = storage.bucketOf('first')
+    let late: Buffer | undefined
+    Object.assign(storage.bucketOf('first'), {
+      before(call: string) {
+        if (call !== `put ${recordKey(KEY)}`) return
+        late = objects.get(recordKey(KEY))
+        throw new Problem({ status: 503, code: 'unavailable', detail: 'no answer' })
+      },
+    })
+    const { removals, sweep } = open()
+    const failed = await removals(1)
+      .remove(CLIENT, parsePath(KEY))
+      .catch((error: unknown) => error)
+    expect(failed).to.include({ status: 503 })
+    Object.assign(storage.bucketOf('first'), bucket)
+    await removals(1).remove(CLIENT, parsePath(KEY), true)
+    if (late) objects.set(recordKey(KEY), late)
+    expect([...objects.keys()]).to.deep.equal([recordKey(KEY)])
+    await sweep(9e15)()
+    expect([...objects.keys()]).to.deep.equal([])
   })
 
   it('queues the malware scan of a restored file before a crash can lose it, and when the scan can find it', async () => {
