@@ -31,12 +31,14 @@ export function createTakeIn({
   originals,
   agree,
   scans,
+  now = Date.now,
 }: {
   index: FileIndex
   buckets: Buckets
   originals: Originals
   agree: Agree
   scans: Pick<ScanQueue, 'resume'>
+  now?: () => number
 }): TakeIn {
   return {
     async indexed({ ref, original }) {
@@ -53,8 +55,11 @@ export function createTakeIn({
       const { original: known } = await index.find(ref)
       try {
         if (known) {
-          // The store may have lost the end of its upload, and the index refuses derivatives until then.
-          if (known.state === 'pending') await originals.commit(client, full.key)
+          if (known.state === 'pending') {
+            if (known.leaseUntil > now()) return 'known'
+            // The store has lost the end of its upload, and the index refuses derivatives until then.
+            await originals.commit(client, full.key)
+          }
           // An older version has stored no lists and no search terms, and has not counted derivatives.
           if (known.state === 'stored' || known.state === 'trashed')
             await index.enlist(client.id, known.record)

@@ -1,7 +1,13 @@
 import { z } from 'zod'
 import type { Client } from '../../core/clients/client.ts'
 import { annotated } from '../../core/files/annotations.ts'
-import { type ObjectKey, type OriginalName, recordKey } from '../../core/files/object-key.ts'
+import {
+  classifyKey,
+  derivativePrefix,
+  type ObjectKey,
+  type OriginalName,
+  recordKey,
+} from '../../core/files/object-key.ts'
 import { type PathCandidates, readCandidates } from '../../core/files/request-path.ts'
 import { isScript } from '../../core/media/scripts.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
@@ -14,6 +20,7 @@ import type {
 } from '../../core/ports/file-index.ts'
 import { scanSchema } from '../../core/storage/scan.ts'
 import { snapshot } from '../../core/storage/small-object.ts'
+import { recordOfDerivative } from '../derivatives/parts.ts'
 import type { OriginalEvents } from './original-events.ts'
 import {
   createStoredDerivatives,
@@ -77,7 +84,8 @@ export interface Originals extends StoredDerivatives {
   findToRead(client: Client, name: OriginalName, derivative?: ObjectKey): Promise<OriginalToRead | undefined>
   /**
    * `pending` → `stored`, if bytes and record are in the bucket. A record is written after all bytes of its form, so its
-   * client may have received a success. Harmless while a slow upload is still in progress.
+   * client may have received a success. Harmless while a slow upload is still in progress. If the index has lost the end of an
+   * upload, it may have lost derivatives too, so those in the bucket are indexed.
    * @returns the record; undefined when the upload is not complete, or the original was deleted
    */
   commit(client: Client, key: ObjectKey): Promise<OriginalRecord | undefined>
@@ -141,7 +149,20 @@ export function createOriginals({
       return undefined
     }
     originalEvents.stored(client, record)
+    await adoptDerivatives(client, key)
     return record
+  }
+
+  async function adoptDerivatives(client: Client, key: ObjectKey): Promise<void> {
+    const bucket = buckets.of(client)
+    for await (const found of bucket.list(derivativePrefix(key))) {
+      const asset = classifyKey(found)?.kind === 'derivative' && (await bucket.find(found))
+      if (!asset) continue
+      await index.adoptDerivative(
+        { clientId: client.id, key },
+        await recordOfDerivative(bucket, found, asset),
+      )
+    }
   }
 
   async function inBucket(client: Client, key: ObjectKey): Promise<BucketRecord | undefined> {

@@ -59,6 +59,21 @@ describe('an index that has lost its last steps', () => {
     expect(await buckets.of({ id: 'first', token: '' }).find(keyOf(record))).to.equal(undefined)
   })
 
+  it('has an upload in progress again, and no derivative: a delete leaves no derivative', async () => {
+    const { index } = service.storage
+    await eventually(async () => expect((await index.run()).isCompared).to.equal(true))
+    const record = await upload(service)
+    expect((await fetch(`${record.src}?w=20`)).status).to.equal(200)
+    await eventually(async () => expect((await index.look(refOf(record)))?.derivatives).to.have.length(1))
+    await index.beginRemoval(refOf(record), { cause: 'purge', leaseUntil: 0, now: 0 })
+    await index.finishRemoval(refOf(record), Number.MAX_SAFE_INTEGER)
+    await index.beginUpload(refOf(record), Date.now() + 60_000)
+    expect(await statusOf(record)).to.equal(200)
+    expect((await deleteFile(service, record.s3PathOriginal)).status).to.equal(200)
+    const left = (await service.objects()).filter((key) => key.includes(record.s3PathOriginal))
+    expect(left).to.deep.equal([])
+  })
+
   it('has a deleted file as stored: check reports it, reindex puts it back into the trash', async () => {
     const record = await trashed(service)
     await service.storage.index.restore(refOf(record), 0)
