@@ -101,12 +101,12 @@ export function createMaker(options: MakerOptions): Maker {
     return deadline
   }
 
-  /** The derivative, if another process has stored it since this caller has read the index. */
-  async function storedBefore({ client, name }: DeriveRequest, key: ObjectKey): Promise<Asset | undefined> {
+  /** A derivative as the index has it now: stored, or begun by an attempt that has not ended. */
+  async function present({ client, name }: DeriveRequest, key: ObjectKey) {
     const known = (await index.find({ clientId: client.id, key: name.key }, key)).derivative
     const entry = known?.state === 'stored' ? known.record : undefined
     const stored = entry && (await buckets.of(client).find(key, entry))
-    return stored?.size === entry?.size ? stored : undefined
+    return { stored: stored?.size === entry?.size ? stored : undefined, isBegun: known?.state === 'pending' }
   }
 
   /** @throws Problem 404, 503 for a source that has been evicted */
@@ -114,10 +114,9 @@ export function createMaker(options: MakerOptions): Maker {
     const { client, record, from } = request
     if (request.source) return request.source
     if (from !== undefined) {
-      const derivative = await storedBefore(request, from)
-      if (!derivative)
-        throw unavailable('The PDF of this document is being replaced. Retry in a few seconds.')
-      return derivative
+      const { stored } = await present(request, from)
+      if (!stored) throw unavailable('The PDF of this document is being replaced. Retry in a few seconds.')
+      return stored
     }
     const source = await bytesToTransform(buckets.of(client), record)
     if (!source) throw fileNotFound()
@@ -135,7 +134,8 @@ export function createMaker(options: MakerOptions): Maker {
   async function make(...[request, { key, signal, respond }]: Parameters<Maker['make']>): Promise<void> {
     const { client, record, plan, timeoutMs = limits.timeoutMs, progress } = request
     const bucket = buckets.of(client)
-    const stored = await storedBefore(request, key)
+    // Another process may have stored it since the caller has read the index.
+    const { stored, isBegun } = await present(request, key)
     if (stored) return respond(withLastModified(stored, record.storedAt))
     const asset = await assets.of(client, plan)
     // The callers of a job request the stored derivative later.
@@ -146,7 +146,7 @@ export function createMaker(options: MakerOptions): Maker {
     const proxies = proxiesOf(request)
     const storing = createStoring(
       { ...options, bucket, space },
-      { request, key, claim: claimOf(request, key), deadline, maxBytes: outputMaxBytes, signal },
+      { request, key, claim: claimOf(request, key), deadline, isBegun, maxBytes: outputMaxBytes, signal },
     )
     try {
       const source = await sourceOf(request)

@@ -60,6 +60,7 @@ export function createStoring(
     key,
     claim,
     deadline,
+    isBegun,
     maxBytes,
     signal,
   }: {
@@ -67,6 +68,8 @@ export function createStoring(
     key: ObjectKey
     claim: Claim
     deadline: number | undefined
+    /** Whether an earlier attempt has begun it, and has not ended: its put may have completed, or may still complete. */
+    isBegun: boolean
     /** Maximum of the derivative and its parts together. */
     maxBytes: number
     signal: AbortSignal
@@ -77,8 +80,12 @@ export function createStoring(
   let putBegun = false
   let endStoring = () => {}
 
+  /** Removes the entry. That of an earlier attempt, which may have bytes, stays until a sweep ends it. */
   async function drop(): Promise<void> {
-    if (deadline !== undefined) await index.dropDerivative(ref, key, deadline)
+    if (deadline === undefined) return
+    // A job begins its derivative when it is queued.
+    const mayHaveBytes = isBegun && (!runsAsJob(plan) || (await bucket.find(key)) !== undefined)
+    if (!mayHaveBytes) await index.dropDerivative(ref, key, deadline)
   }
 
   /** A rendered derivative that is not stored. @throws Problem 429 when it would wait in memory for slow readers */

@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import { derivativeKey, type ObjectKey, storedKey } from '../../../src/core/files/object-key.ts'
 import type { Bucket } from '../../../src/core/ports/bucket.ts'
 import type { FileIndex } from '../../../src/core/ports/file-index.ts'
+import { unavailable } from '../../../src/core/problem.ts'
 import { createSweep } from '../../../src/service/maintenance/sweep.ts'
 import { EMBEDDED } from '../../support/backend.ts'
 import { stoppedAtTheEnd } from '../../support/backends.ts'
@@ -16,6 +17,8 @@ import { temporaryFolder } from '../../support/temporary-folder.ts'
 const allFail = async (keys: readonly ObjectKey[]) => ({
   failed: keys.map((key) => ({ key, error: new Error('InternalError') })),
 })
+
+const SENT = 'a derivative was sent but not stored'
 
 describe('bytes that a bucket fails to delete', () => {
   const start = stoppedAtTheEnd(startService)
@@ -49,6 +52,34 @@ describe('bytes that a bucket fails to delete', () => {
     await next.stop({ keepData: true })
     expect(await EMBEDDED.state(dataDir)).to.deep.equal({ files: [], rows: [] })
     await rm(dataDir, { recursive: true })
+  })
+
+  it('are known to a delete although a later attempt to render them has failed', async () => {
+    let isAway = false
+    const away = () => {
+      throw unavailable('The storage backend does not respond.')
+    }
+    const service = await start({
+      wrapStorage: wrapBuckets((bucket) => ({
+        async put(key, bytes, options) {
+          await bucket.put(key, bytes, options)
+          // It is stored, but its answer is lost.
+          if (key.includes('_w=')) away()
+        },
+        async find(key, known) {
+          if (isAway && !key.includes('_w=')) away()
+          return bucket.find(key, known)
+        },
+      })),
+    })
+    const { src, s3PathOriginal } = await uploadOne(service, { name: 'a.png', bytes: await picture() })
+    expect((await fetch(`${src}?w=20`)).status).to.equal(200)
+    await eventually(() => expect(service.log.lines.map(({ message }) => message)).to.include(SENT))
+    isAway = true
+    expect((await fetch(`${src}?w=20`)).status).to.equal(503)
+    isAway = false
+    expect((await deleteFile(service, s3PathOriginal)).status).to.equal(200)
+    expect(await service.objects()).to.deep.equal([])
   })
 
   it('stay in the index for the sweep that has to delete them', async () => {
