@@ -1,7 +1,7 @@
 import type { Ledger, LedgerEntry } from '../../core/ports/ledger.ts'
 import type { DiskReserve } from '../disk/disk-reserve.ts'
 import { createInTurn } from '../in-turn.ts'
-import { openResilientLevel, type Row } from '../level/resilient-level.ts'
+import { openResilientLevel, type Row, type StorePlace } from '../level/resilient-level.ts'
 
 interface Entry {
   text: string
@@ -21,10 +21,10 @@ const FORGET_EVERY_MS = 3_600_000
 
 /** A ledger in a LevelDB folder, for one process. @throws when another process has the folder open */
 export async function embeddedLedger(
-  folder: string,
+  place: StorePlace,
   { now = Date.now, ...options }: { now?: () => number; reserve?: DiskReserve } = {},
 ): Promise<EmbeddedLedger> {
-  const level = await openResilientLevel(folder, options)
+  const level = await openResilientLevel(place, options)
   const inTurn = createInTurn()
   let forgotAt = Number.NEGATIVE_INFINITY
 

@@ -55,6 +55,9 @@ export interface ResilientLevelOptions {
   refilled?: Refill
 }
 
+/** A folder, or a store that is open already, as in tests. */
+export type StorePlace = string | ResilientLevel
+
 /**
  * LevelDB that survives a full disk. After a failed write, plain LevelDB either refuses every further write, or appends
  * after half a record, and loses confirmed writes at the next start. So after a failed write, no other write begins until
@@ -63,9 +66,11 @@ export interface ResilientLevelOptions {
  * @throws when another process has the folder open: the error's cause has the `code` LEVEL_LOCKED
  */
 export async function openResilientLevel(
-  folder: string,
+  place: StorePlace,
   { reserve = NO_RESERVE, refilled }: ResilientLevelOptions = {},
 ): Promise<ResilientLevel> {
+  if (typeof place !== 'string') return place
+  const folder = place
   await reserve.forced(() => makePrivate(folder))
   const level = new ClassicLevel<string, unknown>(folder, { valueEncoding: 'json' })
   let closing = false

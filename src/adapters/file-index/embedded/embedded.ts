@@ -3,7 +3,7 @@ import type { FileRef } from '../../../core/files/file-ref.ts'
 import type { FileIndex, IndexedFile, OriginalEntry } from '../../../core/ports/file-index.ts'
 import { isSameInBucket } from '../../../core/ports/index/same-record.ts'
 import { createInTurn } from '../../in-turn.ts'
-import type { ResilientLevelOptions } from '../../level/resilient-level.ts'
+import type { ResilientLevelOptions, StorePlace } from '../../level/resilient-level.ts'
 import { isPosition } from '../positions.ts'
 import { namesIn } from './data-name.ts'
 import { derivativeSteps, FREES_ROOM, REMADE } from './derivatives.ts'
@@ -16,8 +16,8 @@ import { openIndexTable } from './table.ts'
  *
  * @throws when another process has opened the folder: the error's cause has the `code` LEVEL_LOCKED
  */
-export async function embeddedIndex(folder: string, options?: ResilientLevelOptions): Promise<FileIndex> {
-  const table = await openIndexTable(folder, options)
+export async function embeddedIndex(place: StorePlace, options?: ResilientLevelOptions): Promise<FileIndex> {
+  const table = await openIndexTable(place, options)
   const names = namesIn(table)
   const inTurn = createInTurn()
   const alone = <T>({ clientId, key }: FileRef, work: () => Promise<T>) =>

@@ -9,6 +9,7 @@ import {
   openResilientLevel,
   type ResilientLevelOptions,
   type Row,
+  type StorePlace,
   type WriteOptions,
 } from '../../level/resilient-level.ts'
 import { readDirectKeys } from '../direct-keys.ts'
@@ -45,8 +46,8 @@ type Entry = OriginalEntry | DerivativeEntry
  * - `complete`, `counted` and `searchable`: set when the lists, the counters and the rows `s` have all files. `compared`: the name of the run in which the index was compared
  * - the rows of `uses.ts` and `changes.ts`
  */
-export async function openIndexTable(folder: string, options?: ResilientLevelOptions) {
-  const level = await openResilientLevel(folder, options)
+export async function openIndexTable(place: StorePlace, options?: ResilientLevelOptions) {
+  const level = await openResilientLevel(place, options)
   // Rows that a previous process left unsettled and that this one has not written yet.
   const inherited = new Set<string>()
   for (const marker of await level.names(under('u'))) inherited.add(marker.slice(2))
