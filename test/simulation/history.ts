@@ -24,8 +24,9 @@ const CLIENTS = [
 
 // The clocks of machines must agree within a few seconds.
 const CLOCKS_MS = 6000
-const REQUESTS = 30
-const BUSY_MS = 60_000
+const REQUESTS = 40
+// The time of all requests and faults. The shorter it is, the more of them meet.
+const BUSY_MS = [4000, 15_000, 60_000]
 // Time for leases, sweeps, and the comparison of index and bucket.
 const QUIET_MS = 400_000
 
@@ -110,13 +111,14 @@ async function play(world: World): Promise<Outcome> {
 
   const places = 1 + random.below(3)
   for (let place = 0; place < places; place += 1) start(place)
+  const busyMs = random.pick(BUSY_MS)
   const rate = random.pick([0, 0.01, 0.05])
   world.faults = { lost: rate, unanswered: rate, late: rate, slow: 2 * rate }
 
   let acting = 0
   for (let i = 0; i < REQUESTS; i += 1)
     world.after(
-      100 + random.next() * BUSY_MS,
+      100 + random.next() * busyMs,
       () => {
         acting += 1
         void users.act().finally(() => {
@@ -126,7 +128,7 @@ async function play(world: World): Promise<Outcome> {
       USERS,
     )
   const sometime = (probability: number, work: () => void) => {
-    if (random.chance(probability)) world.after(random.next() * BUSY_MS, work, USERS)
+    if (random.chance(probability)) world.after(random.next() * busyMs, work, USERS)
   }
   for (let i = 0; i < 3; i += 1) sometime(0.4, () => kill(random.below(places)))
   sometime(0.3, () => {
@@ -135,17 +137,24 @@ async function play(world: World): Promise<Outcome> {
     world.tell(() => `pauses ${service.process.name}`)
     service.process.pausedUntil = world.time + random.next() * 90_000
   })
-  sometime(0.3, failOver)
+  sometime(0.4, failOver)
+  sometime(0.2, failOver)
 
-  await world.run(() => false, BUSY_MS)
+  await world.run(() => false, busyMs)
   world.faults = NO_FAULTS
   world.tell(() => 'all faults have ended')
-  await world.run(() => false, BUSY_MS + QUIET_MS)
+  await world.run(() => false, busyMs + QUIET_MS)
   let isOver = false
   world.after(
     0,
     () => {
-      void checkLaws({ users, services: alive(), index: index.local, hasLost }).finally(() => {
+      void checkLaws({
+        users,
+        services: alive(),
+        index: index.local,
+        objects: stores.bucket.objects,
+        hasLost,
+      }).finally(() => {
         isOver = true
       })
     },

@@ -9,6 +9,7 @@ import type { TransformLimits } from '../../core/plugin-api/limits.ts'
 import type { Buckets } from '../../core/ports/bucket.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
 import type { DerivativeIndex, OriginalIndex } from '../../core/ports/file-index.ts'
+import type { RecordChanges } from '../../core/ports/index/record-changes.ts'
 import { fileNotFound, Problem, unavailable, unlessStatus } from '../../core/problem.ts'
 import { runsAsJob } from '../../pipeline/plan/runs-as-job.ts'
 import type { WorkRunner } from '../../pipeline/run/run.ts'
@@ -49,7 +50,7 @@ export interface Maker {
 
 /** Dependencies of rendering. */
 export interface MakerOptions {
-  index: OriginalIndex & DerivativeIndex
+  index: OriginalIndex & DerivativeIndex & Pick<RecordChanges, 'beginChange'>
   buckets: Buckets
   assets: Assets
   originals: Pick<Originals, 'resolve'>

@@ -8,9 +8,11 @@ import type { EngineContext } from '../../core/plugin-api/plugin.ts'
 import type { Bucket } from '../../core/ports/bucket.ts'
 import type { EventBus } from '../../core/ports/event-bus.ts'
 import type { DerivativeIndex } from '../../core/ports/file-index.ts'
+import type { RecordChanges } from '../../core/ports/index/record-changes.ts'
 import { fileNotFound, fileReplaced, unlessStatus } from '../../core/problem.ts'
 import { runsAsJob } from '../../pipeline/plan/runs-as-job.ts'
 import { deleteDerivative, deleteParts } from '../originals/delete-objects.ts'
+import { mayLandLater } from '../originals/late-puts.ts'
 import type { DeriveRequest, MadeAsset } from './derivations.ts'
 import { countParts } from './parts.ts'
 import type { PendingStores } from './pending-stores.ts'
@@ -48,7 +50,7 @@ export function createStoring(
     pendingStores,
     now,
   }: {
-    index: DerivativeIndex
+    index: DerivativeIndex & Pick<RecordChanges, 'beginChange'>
     bucket: Bucket
     space: DerivativeSpace
     events: EventBus
@@ -80,6 +82,8 @@ export function createStoring(
   let putBegun = false
   let endStoring = () => {}
 
+  const landing = (put: Promise<void>) => mayLandLater(put, { index, ref, now: now() })
+
   /** Removes the entry. That of an earlier attempt, which may have bytes, stays until a sweep ends it. */
   async function drop(): Promise<void> {
     if (deadline === undefined) return
@@ -109,7 +113,7 @@ export function createStoring(
     const { mediaType, size } = rendered
     const { bytes, checksum } = checksummed(await rendered.open())
     putBegun = true
-    await bucket.put(key, bytes, { mediaType, durable: false, signal })
+    await landing(bucket.put(key, bytes, { mediaType, durable: false, signal }))
     const stores = { key, mediaType, size, crc32: checksum(), ...parts.members() }
     if (await index.finishDerivative(ref, stores, { at: now(), isHeld })) {
       if (!isCopyVariant(plan.variant))
@@ -156,7 +160,7 @@ export function createStoring(
       parts.count(partName, part.size)
       const bytes = await part.open({ signal })
       putBegun = true
-      await bucket.put(partKey(key, partName), bytes, { mediaType: part.mediaType, signal })
+      await landing(bucket.put(partKey(key, partName), bytes, { mediaType: part.mediaType, signal }))
     },
 
     async finish(rendered, respond) {

@@ -92,7 +92,10 @@ export function createSweep({
       // Another process may have just added the client.
       if (!clients.find(ref.clientId)) await clients.refresh({ maxAgeMs: CLIENTS_MAX_AGE_MS })
       const client = clients.find(ref.clientId)
-      if (client) await agree(client, ref.key)
+      if (client) {
+        await agree(client, ref.key)
+        if (!(await removals.sweepLatePuts(client, ref))) return false
+      }
       // The files of a removed client are deleted. Those of a client that is not known yet may differ from the index.
       else if ((await index.find(ref)).original) return false
       await index.endChange(change)

@@ -11,8 +11,7 @@ import type { Records } from './records.ts'
 /**
  * Makes the index state what an original's record in the bucket states: its annotations, and whether it is in the
  * trash. They differ after a change that was interrupted between the two, or when the index has lost its last steps. Then
- * the index has the tag of the record object, where the bucket states it, unless the file has changed since then. A record that was
- * put after the bytes were deleted is deleted.
+ * the index has the tag of the record object, where the bucket states it, unless the file has changed since then.
  *
  * @throws Problem 503 when the bucket or the index is unavailable
  */
@@ -30,10 +29,7 @@ export function createAgree({
   /** @returns the record in the bucket when the entry differs from it. Otherwise its tag is noted */
   async function differs(client: Client, key: ObjectKey) {
     const { original } = await index.find({ clientId: client.id, key })
-    if (original?.state !== 'stored' && original?.state !== 'trashed') {
-      await records.takeBack(client, key)
-      return undefined
-    }
+    if (original?.state !== 'stored' && original?.state !== 'trashed') return undefined
     const present = await originals.inBucket(client, key)
     if (!present) return undefined
     const isTrashed = original.state === 'trashed'

@@ -1,4 +1,4 @@
-import { type ObjectKey, partsPrefix } from '../../core/files/object-key.ts'
+import { derivativePrefix, type ObjectKey, partsPrefix, recordKey } from '../../core/files/object-key.ts'
 import type { Bucket } from '../../core/ports/bucket.ts'
 import { unavailable } from '../../core/problem.ts'
 
@@ -40,4 +40,28 @@ export async function deleteParts(
     if (before === undefined || (part && part.lastModified.getTime() < before)) parts.push(key)
   }
   if (parts.length > 0) await deleteAll(bucket, parts)
+}
+
+/**
+ * The derivatives of an original with their parts. The index notes each derivative before its bytes are put. Only when the index
+ * may have lost steps does this list the bucket, since on disk that reads the whole folder: 300 ms with 100,000 files.
+ */
+export async function withParts(
+  bucket: Bucket,
+  key: ObjectKey,
+  { indexed, isKnown }: { indexed: readonly ObjectKey[]; isKnown: boolean },
+): Promise<Set<ObjectKey>> {
+  const all = new Set(indexed)
+  const prefixes = isKnown ? indexed.map(partsPrefix) : [derivativePrefix(key)]
+  for (const prefix of prefixes)
+    if (prefix !== undefined) for await (const found of bucket.list(prefix)) all.add(found)
+  return all
+}
+
+/** Whether an original has a record or a derivative, but no bytes. */
+export async function hasOnlyLatePuts(bucket: Bucket, key: ObjectKey): Promise<boolean> {
+  if (await bucket.find(key)) return false
+  if (await bucket.find(recordKey(key))) return true
+  for await (const _ of bucket.list(derivativePrefix(key))) return true
+  return false
 }

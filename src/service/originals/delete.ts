@@ -2,15 +2,13 @@ import type { Client } from '../../core/clients/client.ts'
 import type { FileRef } from '../../core/files/file-ref.ts'
 import {
   countDerivatives,
-  derivativePrefix,
   type ObjectKey,
   type OriginalName,
-  partsPrefix,
   recordKey,
 } from '../../core/files/object-key.ts'
 import { originalCandidates, type PathCandidates } from '../../core/files/request-path.ts'
 import type { Log } from '../../core/log.ts'
-import type { Bucket, Buckets } from '../../core/ports/bucket.ts'
+import type { Buckets } from '../../core/ports/bucket.ts'
 import type {
   IndexMaintenance,
   OriginalEntry,
@@ -21,7 +19,7 @@ import type { RemovalCause } from '../../core/ports/index/steps.ts'
 import { fileNotFound } from '../../core/problem.ts'
 import type { PendingStores } from '../derivatives/pending-stores.ts'
 import type { Agree } from './agree.ts'
-import { deleteAll } from './delete-objects.ts'
+import { deleteAll, hasOnlyLatePuts, withParts } from './delete-objects.ts'
 import type { OriginalEvents } from './original-events.ts'
 import type { Originals } from './originals.ts'
 import type { Removed } from './removed.ts'
@@ -43,6 +41,12 @@ export interface Removals {
    * is stored instead: its client may have received a 200, and the index may have lost a step by a restore or a failover.
    */
   sweep(client: Client, ref: FileRef): Promise<void>
+  /**
+   * Deletes the record and the derivatives of an original that does not exist: puts that were executed after its delete.
+   * @returns false while its delete is in progress
+   * @throws Problem 503
+   */
+  sweepLatePuts(client: Client, ref: FileRef): Promise<boolean>
 }
 
 export interface FailedUpload {
@@ -51,20 +55,12 @@ export interface FailedUpload {
   mayLand: boolean
 }
 
-/**
- * The derivatives of an original with their parts. The index notes each derivative before its bytes are put. Only when the index
- * may have lost steps does this list the bucket, since on disk that reads the whole folder: 300 ms with 100,000 files.
- */
-async function withParts(
-  bucket: Bucket,
-  key: ObjectKey,
-  { indexed, isKnown }: { indexed: readonly ObjectKey[]; isKnown: boolean },
-): Promise<Set<ObjectKey>> {
-  const all = new Set(indexed)
-  const prefixes = isKnown ? indexed.map(partsPrefix) : [derivativePrefix(key)]
-  for (const prefix of prefixes)
-    if (prefix !== undefined) for await (const found of bucket.list(prefix)) all.add(found)
-  return all
+interface TakeOptions {
+  cause: RemovalCause
+  /** As in {@link FailedUpload}. Default: false. */
+  mayLand?: boolean
+  /** Whether the index has all of its derivatives. Default: true for a failed upload, which has none; else if it was compared. */
+  isKnown?: boolean
 }
 
 interface Taken {
@@ -106,7 +102,7 @@ export function createRemovals({
   async function take(
     client: Client,
     ref: FileRef,
-    { cause, mayLand = false }: { cause: RemovalCause; mayLand?: boolean },
+    { cause, mayLand = false, ...options }: TakeOptions,
   ): Promise<Taken | undefined> {
     const before = await index.run(ref)
     const indexed = await index.beginRemoval(ref, { cause, leaseUntil: now() + LEASE_MS, now: now() })
@@ -118,8 +114,7 @@ export function createRemovals({
     const after = await index.run(ref)
     // A reindex ignores derivatives of an original in the state `going`. If one ended in between, `indexed` may lack some.
     const wasCompared = before.isCompared && after.isCompared && before.id === after.id
-    // An original that was never stored has no derivatives.
-    const isKnown = cause === 'abandon' || wasCompared
+    const { isKnown = cause === 'abandon' || wasCompared } = options
     const derivatives = await withParts(bucket, ref.key, { indexed, isKnown })
     await deleteAll(bucket, [...derivatives])
     await deleteAll(bucket, [recordKey(ref.key)])
@@ -212,6 +207,16 @@ export function createRemovals({
       const taken = await take(client, ref, { cause: 'sweep' })
       if (original?.state === 'trashed' && taken?.finished)
         originalEvents.deleted(client, ref.key, { derivatives: taken.derivatives, record: original.record })
+    },
+
+    async sweepLatePuts(client, ref) {
+      const { original } = await index.find(ref)
+      if (original) return original.state !== 'going' && original.state !== 'gone'
+      if (!(await hasOnlyLatePuts(buckets.of(client), ref.key))) return true
+      // From here on, no other request can store a file with this key.
+      await index.beginUpload(ref, now() + LEASE_MS)
+      await take(client, ref, { cause: 'abandon', isKnown: false })
+      return true
     },
   }
 }

@@ -7,8 +7,9 @@ import type { OriginalIndex, OriginalRecord, Trash } from '../../core/ports/file
 import type { RecordChanges } from '../../core/ports/index/record-changes.ts'
 import { isSameInBucket } from '../../core/ports/index/same-record.ts'
 import type { Locks } from '../../core/ports/locks.ts'
-import { fileNotFound, unavailable, unlessStatus } from '../../core/problem.ts'
+import { fileNotFound, unavailable } from '../../core/problem.ts'
 import { deleteAll } from './delete-objects.ts'
+import { mayLandLater } from './late-puts.ts'
 
 /** The records of originals in the bucket. A lock across all processes serializes the changes of a record. */
 export interface Records {
@@ -19,10 +20,7 @@ export interface Records {
     work: (signal: AbortSignal) => Promise<T>,
     options?: { signal?: AbortSignal; limitMs?: number },
   ): Promise<T>
-  /**
-   * Writes a record to the bucket. A put that fails may take effect later, so its change is marked for the sweep.
-   * @returns the tag of its object, where the bucket states it
-   */
+  /** Writes a record to the bucket. @returns the tag of its object, where the bucket states it */
   put(
     client: Client,
     record: OriginalRecord,
@@ -36,8 +34,6 @@ export interface Records {
 
 // Time for three requests to a slow S3 and some to the index.
 const LIMIT_MS = 15_000
-// The time in which a failed put may still take effect: a request to S3 is aborted after `S3_TIMEOUT_MS` of silence, at most 15 s.
-const MAY_LAND_MS = 60_000
 // The only other change of a record in the index is its probe, once.
 const ATTEMPTS = 5
 
@@ -69,13 +65,9 @@ export function createRecords({
         stored = tag
       }
       const options = { mediaType: 'application/json', freesRoom: trash !== undefined, signal, tagged }
-      try {
-        await buckets.of(client).put(recordKey(record.key), bytes, options)
-      } catch (error) {
-        const ref = { clientId: client.id, key: record.key }
-        await unlessStatus(503, index.beginChange({ ref, until: now() + MAY_LAND_MS }))
-        throw error
-      }
+      const ref = { clientId: client.id, key: record.key }
+      const put = buckets.of(client).put(recordKey(record.key), bytes, options)
+      await mayLandLater(put, { index, ref, now: now() })
       return stored
     },
 

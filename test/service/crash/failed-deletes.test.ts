@@ -1,4 +1,6 @@
 import { rm } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { expect } from 'chai'
 import { derivativeKey, type ObjectKey, storedKey } from '../../../src/core/files/object-key.ts'
 import type { Bucket } from '../../../src/core/ports/bucket.ts'
@@ -80,6 +82,36 @@ describe('bytes that a bucket fails to delete', () => {
     isAway = false
     expect((await deleteFile(service, s3PathOriginal)).status).to.equal(200)
     expect(await service.objects()).to.deep.equal([])
+  })
+
+  it('are deleted by a sweep when a put that has failed stores them after a delete', async () => {
+    let late: (() => Promise<void>) | undefined
+    const service = await start({
+      wrapStorage: wrapBuckets((bucket) => ({
+        async put(key, bytes, options) {
+          if (late || !key.includes('_w=')) return bucket.put(key, bytes, options)
+          const held = await buffer(bytes)
+          late = () => bucket.put(key, Readable.from([held]), { mediaType: options.mediaType })
+          throw unavailable('The storage backend does not respond.')
+        },
+      })),
+    })
+    const { src, s3PathOriginal } = await uploadOne(service, { name: 'a.png', bytes: await picture() })
+    const sent = () => service.log.lines.filter(({ message }) => message === SENT)
+    expect((await fetch(`${src}?w=20`)).status).to.equal(200)
+    await eventually(() => expect(sent()).to.have.length(1))
+    // The next attempt is stored, so the index knows of none that is in progress.
+    expect((await fetch(`${src}?w=20`)).status).to.equal(200)
+    await eventually(async () => expect(await service.objects()).to.have.length(3))
+    expect((await deleteFile(service, s3PathOriginal)).status).to.equal(200)
+    await late?.()
+    expect(await service.objects()).to.deep.equal([`first/${s3PathOriginal}_w=20`])
+    const dataDir = service.dataDir
+    await service.stop({ keepData: true })
+    // Marks of a dead process are overdue at once.
+    const next = await start({ dataDir })
+    await next.app.sweep()
+    expect(await next.objects()).to.deep.equal([])
   })
 
   it('stay in the index for the sweep that has to delete them', async () => {

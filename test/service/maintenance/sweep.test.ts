@@ -57,7 +57,7 @@ describe('a sweep', () => {
           },
         } as never,
         agree: async () => void done.push('agreed'),
-        removals: {} as never,
+        removals: { sweepLatePuts: async () => true } as never,
         log: recordLog(),
       })
       return { ended: await sweep(), done }

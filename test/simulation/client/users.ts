@@ -162,13 +162,15 @@ export function createUsers({ world, clients, service, isOutdated }: UsersOption
 
   /** One request of one user. */
   async function act(): Promise<void> {
-    const file = files.length > 0 && !random.chance(0.25) ? random.pick(files) : undefined
+    // Few files, so that their changes meet.
+    const mayUpload = files.length === 0 || random.chance(files.length < 3 ? 0.3 : 0.05)
+    const file = mayUpload ? undefined : random.pick(files)
     if (!file) return upload()
     const choice = random.next()
     if (choice < 0.5) return read(file)
-    if (choice < 0.7) return remove(file)
-    if (choice < 0.85 && file.wasTrashed) return restore(file)
-    if (choice < 0.85) return read(file)
+    if (choice < 0.65) return remove(file)
+    if (choice < 0.8 && file.wasTrashed) return restore(file)
+    if (choice < 0.8) return read(file)
     return file.possible.has('stored') && file.possible.size === 1 ? tag(file) : read(file)
   }
 

@@ -15,7 +15,11 @@ interface StoredObject {
   mediaType: string
   at: number
   tag: string
+  /** Whether the caller of the put had given up before. */
+  isLate: boolean
 }
+
+type Stored = Pick<StoredObject, 'bytes' | 'mediaType'> & Partial<Pick<StoredObject, 'isLate'>>
 
 /** Objects of all clients, as in S3: each put is all or nothing, and visible at once. */
 export interface BucketStore {
@@ -49,10 +53,10 @@ export function bucketStore(world: World): BucketStore {
       }
     }
 
-    function store(key: ObjectKey, bytes: Buffer, mediaType: string): string {
+    function store(key: ObjectKey, { bytes, mediaType, isLate = false }: Stored): string {
       tags += 1
       const tag = `tag${tags}`
-      objects.set(nameOf(key), { bytes, mediaType, at: world.now(), tag })
+      objects.set(nameOf(key), { bytes, mediaType, at: Date.now(), tag, isLate })
       return tag
     }
 
@@ -90,7 +94,9 @@ export function bucketStore(world: World): BucketStore {
       for await (const chunk of bytes) chunks.push(chunk)
       const all = Buffer.concat(chunks)
       signal?.throwIfAborted()
-      const tag = await world.request(`bucket.put ${key}`, () => store(key, all, mediaType))
+      const tag = await world.request(`bucket.put ${key}`, (isLate) =>
+        store(key, { bytes: all, mediaType, isLate }),
+      )
       tagged?.(tag)
     }
 
@@ -103,7 +109,7 @@ export function bucketStore(world: World): BucketStore {
       async copy(from, to, { mediaType }) {
         return world.request(`bucket.copy ${from}`, () => {
           const source = objects.get(nameOf(from))
-          if (source) store(to, source.bytes, mediaType)
+          if (source) store(to, { bytes: source.bytes, mediaType })
           return source !== undefined
         })
       },

@@ -6,7 +6,7 @@ import { lossyLevel } from './level.ts'
 /** A ledger that all processes share. */
 export async function ledgerStore(world: World): Promise<Ledger & { empty(): void }> {
   const level = lossyLevel(() => world.time)
-  const ledger = await embeddedLedger(level, { now: () => world.now() })
+  const ledger = await embeddedLedger(level, { now: () => Date.now() })
   return {
     find: (name) => world.request('ledger.find', () => ledger.find(name)),
     replace: (...step) => world.request('ledger.replace', () => ledger.replace(...step)),

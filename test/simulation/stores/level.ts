@@ -1,4 +1,5 @@
 import type { ResilientLevel, Row } from '../../../src/adapters/level/resilient-level.ts'
+import { byBytes } from '../../../src/core/text/byte-order.ts'
 
 interface Change {
   at: number
@@ -14,7 +15,7 @@ export interface LossyLevel extends ResilientLevel {
   empty(): void
 }
 
-/** Texts are compared by UTF-16 here, and by UTF-8 in LevelDB: the names of tests are ASCII. @param time of the clock, in milliseconds */
+/** @param time of the clock, in milliseconds */
 export function lossyLevel(time: () => number): LossyLevel {
   const rows = new Map<string, unknown>()
   const changes: Change[] = []
@@ -27,7 +28,7 @@ export function lossyLevel(time: () => number): LossyLevel {
   }
 
   function between({ gt, lt }: { gt: string; lt: string }): string[] {
-    sorted ??= [...rows.keys()].sort()
+    sorted ??= [...rows.keys()].sort(byBytes)
     return sorted.slice(placeAfter(sorted, gt), placeOf(sorted, lt))
   }
 
@@ -73,7 +74,7 @@ function placeOf(sorted: readonly string[], name: string): number {
   let [low, high] = [0, sorted.length]
   while (low < high) {
     const middle = (low + high) >> 1
-    if ((sorted[middle] as string) < name) low = middle + 1
+    if (byBytes(sorted[middle] as string, name) < 0) low = middle + 1
     else high = middle
   }
   return low
