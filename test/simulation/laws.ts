@@ -52,7 +52,8 @@ export async function checkLaws({
       // A change that was not acknowledged, and whose last step the index has lost, leaves what a check reports.
       if (hasLost && (!file || file.isUncertain)) continue
       // An index that has lost what was in progress cannot know of a put that is executed after a delete.
-      if (hasLost && objects.get(`${clientId}/${key}`)?.isLate) continue
+      const time = objects.get(`${clientId}/${key}`)?.time ?? 0
+      if (hasLost && file?.goneAt !== undefined && time > file.goneAt) continue
       violated(`check: ${kind} ${key}`)
     }
     for (const file of files) {

@@ -3,7 +3,7 @@ import { countDerivatives, type ObjectKey, type OriginalName } from '../../core/
 import { originalCandidates, type PathCandidates } from '../../core/files/request-path.ts'
 import type { OriginalIndex } from '../../core/ports/file-index.ts'
 import { isSameInBucket } from '../../core/ports/index/same-record.ts'
-import { fileNotFound, Problem, unlessStatus } from '../../core/problem.ts'
+import { fileNotFound, Problem, unavailable, unlessStatus } from '../../core/problem.ts'
 import type { ScanQueue } from '../scans/scan-queue.ts'
 import type { OriginalEvents } from './original-events.ts'
 import type { FoundOriginal, Originals } from './originals.ts'
@@ -20,6 +20,7 @@ export interface SoftDeletes {
    * Moves an original to the trash: it is no longer delivered or transformed, but its bytes remain.
    * @returns `already` when it was in the trash; undefined when it does not exist, is deleted permanently, or could not be
    *   restored later
+   * @throws Problem 503
    */
   softDelete(
     client: Client,
@@ -86,6 +87,8 @@ export function createSoftDeletes({
         const at = now()
         const taken = await index.trash(ref, { at, until: at + keepMs })
         const { original } = await index.find(ref)
+        // The index has lost the step. Without this, the delete would continue as a permanent one.
+        if (original?.state === 'stored') throw unavailable('The file could not be deleted yet. Retry.')
         // It was deleted permanently in between, or does not exist. If another process began this soft delete and died, finish it.
         if (original?.state !== 'trashed') return undefined
         if (!taken && present.trash) return 'already'

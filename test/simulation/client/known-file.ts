@@ -27,6 +27,8 @@ export class KnownFile {
   /** The possible tags, joined by commas. */
   tags = new Set<string>([''])
   wasTrashed = false
+  /** The time of the world at which it was permanently deleted. */
+  goneAt: number | undefined
   /** Whether a change of it has failed, or was never answered. */
   isUncertain = false
   readonly #world: World
@@ -59,6 +61,7 @@ export class KnownFile {
     }
     return {
       done: ([state], [tagsNow] = []) => {
+        if (state === 'gone') this.goneAt = this.#world.time
         if (!over()) return
         if (state !== undefined) this.possible = new Set([state])
         if (tagsNow !== undefined) this.tags = new Set([tagsNow])

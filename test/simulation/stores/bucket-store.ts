@@ -15,11 +15,9 @@ interface StoredObject {
   mediaType: string
   at: number
   tag: string
-  /** Whether the caller of the put had given up before. */
-  isLate: boolean
+  /** The time of the world. */
+  time: number
 }
-
-type Stored = Pick<StoredObject, 'bytes' | 'mediaType'> & Partial<Pick<StoredObject, 'isLate'>>
 
 /** Objects of all clients, as in S3: each put is all or nothing, and visible at once. */
 export interface BucketStore {
@@ -53,10 +51,10 @@ export function bucketStore(world: World): BucketStore {
       }
     }
 
-    function store(key: ObjectKey, { bytes, mediaType, isLate = false }: Stored): string {
+    function store(key: ObjectKey, { bytes, mediaType }: Pick<StoredObject, 'bytes' | 'mediaType'>): string {
       tags += 1
       const tag = `tag${tags}`
-      objects.set(nameOf(key), { bytes, mediaType, at: Date.now(), tag, isLate })
+      objects.set(nameOf(key), { bytes, mediaType, at: Date.now(), tag, time: world.time })
       return tag
     }
 
@@ -94,9 +92,7 @@ export function bucketStore(world: World): BucketStore {
       for await (const chunk of bytes) chunks.push(chunk)
       const all = Buffer.concat(chunks)
       signal?.throwIfAborted()
-      const tag = await world.request(`bucket.put ${key}`, (isLate) =>
-        store(key, { bytes: all, mediaType, isLate }),
-      )
+      const tag = await world.request(`bucket.put ${key}`, () => store(key, { bytes: all, mediaType }))
       tagged?.(tag)
     }
 

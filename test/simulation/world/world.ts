@@ -96,10 +96,9 @@ export class World {
 
   /**
    * A request of the current process to a store, which is executed in one atomic step, and may be lost, late or unanswered.
-   * @param effect is told whether it is late
    * @throws Problem 503 when the caller gives up, and the error of `effect`
    */
-  request<T>(name: string, effect: (isLate: boolean) => T | Promise<T>): Promise<T> {
+  request<T>(name: string, effect: () => T | Promise<T>): Promise<T> {
     const { random, faults, current: caller } = this
     const delay = () => (random.chance(faults.slow) ? random.next() * PATIENCE_MS : 0.2 + random.next() * 3)
     const fate = random.next()
@@ -119,7 +118,7 @@ export class World {
         if (caller && !caller.isAlive && random.chance(0.5)) return
         if (isLate || isUnanswered) this.tell(() => `${isLate ? 'late' : 'unanswered'}: ${name}`)
         try {
-          const result = await effect(isLate)
+          const result = await effect()
           if (!isLate && !isUnanswered) answer(delay(), () => resolve(result))
         } catch (error) {
           if (!isLate && !isUnanswered) answer(delay(), () => reject(error))
