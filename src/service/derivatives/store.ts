@@ -120,6 +120,9 @@ export function createStoring(
         events.emit('derivative.stored', { clientId: client.id, key, original: name.key, mediaType, size })
       return true
     }
+    const known = await index.find(ref, key)
+    // A soft delete retains derivatives, and another process may have stored the same one before it.
+    if (known.original?.state === 'trashed' && known.derivative?.state === 'stored') return false
     await deleteDerivative(bucket, key)
     await drop()
     return false

@@ -6,8 +6,8 @@ import { unlessStatus } from '../../core/problem.ts'
 const MAY_LAND_MS = 60_000
 
 /**
- * Runs a put of an object that belongs to an original. One that fails may still be executed, also after the original is deleted. So
- * this notes it, and a sweep looks for what it has left.
+ * Waits for a put of an object that belongs to an original, or for the delete of one that was put too late. A put that fails may still
+ * be executed, also after the original is deleted. So this notes it, and a sweep looks for what is left.
  *
  * @throws the error of the put
  */

@@ -26,10 +26,10 @@ export interface Records {
     record: OriginalRecord,
     options: { trash?: Trash; signal: AbortSignal },
   ): Promise<string | undefined>
-  /** Copies a record into the index. @param recordTag of the object that has this record, without the mark of the trash. @throws Problem 404 when the original was deleted in between; then the record is deleted too */
+  /** Copies a record into the index. @param recordTag of the object that has this record, without the mark of the trash. @throws Problem 404 when the original was deleted in between; then the record is deleted too; 503 when the index has lost it */
   amend(client: Client, record: OriginalRecord, recordTag?: string): Promise<OriginalRecord>
-  /** Deletes a record that was put after its original was deleted. */
-  takeBack(client: Client, key: ObjectKey): Promise<void>
+  /** Deletes a record that was put after its original was deleted. @returns false when the bytes exist: the index has lost them */
+  takeBack(client: Client, key: ObjectKey): Promise<boolean>
 }
 
 // Time for three requests to a slow S3 and some to the index.
@@ -48,11 +48,16 @@ export function createRecords({
   locks: Locks
   now?: () => number
 }): Records {
-  async function takeBack(client: Client, key: ObjectKey): Promise<void> {
+  async function takeBackOnce(client: Client, key: ObjectKey): Promise<boolean> {
     const bucket = buckets.of(client)
     // An emptied index does not have the original, although its bytes exist.
-    if (!(await bucket.find(key))) await deleteAll(bucket, [recordKey(key)])
+    if (await bucket.find(key)) return false
+    await deleteAll(bucket, [recordKey(key)])
+    return true
   }
+
+  const takeBack: Records['takeBack'] = (client, key) =>
+    mayLandLater(takeBackOnce(client, key), { index, ref: { clientId: client.id, key }, now: now() })
 
   return {
     withLock: (client, key, work, options = {}) =>
@@ -76,8 +81,8 @@ export function createRecords({
       for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
         const { original } = await index.find({ clientId: client.id, key })
         if (original?.state !== 'stored') {
-          await takeBack(client, key)
-          throw fileNotFound()
+          if ((await takeBack(client, key)) || original) throw fileNotFound()
+          throw unavailable('The index is being rebuilt. Retry in a few seconds.')
         }
         const { probe } = original.record
         if (

@@ -87,10 +87,11 @@ export function createSoftDeletes({
         const at = now()
         const taken = await index.trash(ref, { at, until: at + keepMs })
         const { original } = await index.find(ref)
-        // The index has lost the step. Without this, the delete would continue as a permanent one.
-        if (original?.state === 'stored') throw unavailable('The file could not be deleted yet. Retry.')
-        // It was deleted permanently in between, or does not exist. If another process began this soft delete and died, finish it.
-        if (original?.state !== 'trashed') return undefined
+        // It was deleted permanently in between.
+        if (original?.state === 'going' || original?.state === 'gone') return undefined
+        // The index has lost the step, or the file. Without this, the delete would continue as a permanent one.
+        if (original?.state !== 'trashed') throw unavailable('The file could not be deleted yet. Retry.')
+        // If another process began this soft delete and died, finish it.
         if (!taken && present.trash) return 'already'
         const { trash } = original
         const recordTag = await records.put(client, present.record, { trash, signal })

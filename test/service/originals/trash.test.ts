@@ -112,23 +112,32 @@ describe('the trash', () => {
     expect((await storage.index.find(REF)).original?.state).to.equal('stored')
   })
 
-  it('never continues as a permanent delete when the index loses the step', async () => {
-    await storage.store(KEY)
-    const { removals } = open({
-      async trash(...step) {
-        const taken = await storage.index.trash(...step)
-        await storage.index.restore(REF, 0)
-        return taken
-      },
+  const losses = {
+    'the step': () => storage.index.restore(REF, 0),
+    'the file': () => storage.empty(),
+  }
+  for (const [lost, lose] of Object.entries(losses))
+    it(`never continues as a permanent delete when the index loses ${lost}`, async () => {
+      const record = await storage.store(KEY)
+      const { removals } = open({
+        async trash(...step) {
+          const taken = await storage.index.trash(...step)
+          await lose()
+          return taken
+        },
+        async beginRemoval(...step) {
+          // Another request has found it in the bucket.
+          await storage.index.adopt('first', record)
+          return storage.index.beginRemoval(...step)
+        },
+      })
+      const failed = await removals(1)
+        .remove(CLIENT, parsePath(KEY))
+        .catch((error: unknown) => error)
+      expect(failed).to.include({ status: 503 })
+      expect([...storage.bucketOf('first').objects.keys()]).to.have.members([KEY, recordKey(KEY)])
+      expect(events).to.deep.equal([])
     })
-    const failed = await removals(1)
-      .remove(CLIENT, parsePath(KEY))
-      .catch((error: unknown) => error)
-    expect(failed).to.include({ status: 503 })
-    expect((await storage.index.find(REF)).original?.state).to.equal('stored')
-    expect([...storage.bucketOf('first').objects.keys()]).to.have.members([KEY, recordKey(KEY)])
-    expect(events).to.deep.equal([])
-  })
 
   it('leaves no record when its put takes effect after a failure and a permanent delete', async () => {
     await storage.store(KEY)

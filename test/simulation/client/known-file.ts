@@ -61,9 +61,12 @@ export class KnownFile {
     }
     return {
       done: ([state], [tagsNow] = []) => {
-        if (state === 'gone') this.goneAt = this.#world.time
-        if (!over()) return
-        if (state !== undefined) this.possible = new Set([state])
+        if (state === 'gone') this.goneAt ??= this.#world.time
+        // A permanent delete is final. A later change may be acknowledged while the index has lost the delete.
+        const isFinal = [...before.possible].join() === 'gone'
+        if (!over() && !isFinal) return
+        if (isFinal) this.possible = before.possible
+        else if (state !== undefined) this.possible = new Set([state])
         if (tagsNow !== undefined) this.tags = new Set([tagsNow])
       },
       refused: () => {
