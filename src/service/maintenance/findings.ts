@@ -73,8 +73,9 @@ function differences(
 ): string | undefined {
   try {
     const record = JSON.parse(text)
-    // The record may have more members, which are not for the index.
-    const expected = { tags: undefined, metadata: undefined, focalPoint: undefined, ...known, trash }
+    // The record may have more members, which are not for the index. In the trash its annotations may be newer: a restore copies them.
+    const { tags, metadata, focalPoint, ...facts } = known
+    const expected = trash ? { ...facts, trash } : { ...facts, trash, tags, metadata, focalPoint }
     const names = Object.entries(expected).filter(([name, value]) => !isDeepStrictEqual(record[name], value))
     return names.length > 0 ? names.map(([name]) => name).join(', ') : undefined
   } catch {

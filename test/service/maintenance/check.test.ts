@@ -146,6 +146,16 @@ onTwoBackends('check and reindex', (start, _, itOnce) => {
     expect(details.some((text) => text.startsWith(`size differs ${one.small}: 5 bytes, `))).to.equal(true)
   })
 
+  itUsuallyOnce('do not report the tags of a file in the trash, which a restore copies', async () => {
+    const { key } = await stored()
+    const { original } = await storage.index.find(ref(key))
+    if (original?.state !== 'stored') throw new Error('it is not stored')
+    const trash = { at: 1, until: FUTURE }
+    await storage.index.trash(ref(key), trash)
+    await put(recordKey(key), JSON.stringify({ ...original.record, tags: ['a'], trash }))
+    expect((await command(service, 'check')).findings).to.deep.equal([])
+  })
+
   it('report leftovers of other files, and do not index them', async () => {
     const [one, two] = [await stored(), await stored()]
     const three = (await uploadOne(service, { name: 'c.png', bytes: png })).s3PathOriginal

@@ -40,8 +40,8 @@ const STORES: Process = { name: 'stores', isAlive: true, pausedUntil: 0, clockOf
 
 /** The time after which a caller gives up a request, in milliseconds. */
 const PATIENCE_MS = 1500
-/** A request that was given up is executed within this time, or never. */
-const LATE_MS = 15_000
+/** A request that was given up is executed within this time, or never: longer in S3 than in an index, whose connection is closed. */
+const LATE_MS = { bucket: 15_000, index: 1500 }
 const START = Date.UTC(2026, 0, 1)
 
 /**
@@ -105,6 +105,7 @@ export class World {
     const isLost = fate < faults.lost
     const isLate = !isLost && fate < faults.lost + faults.late
     const isUnanswered = !isLost && !isLate && fate < faults.lost + faults.late + faults.unanswered
+    const late = name.startsWith('bucket') ? LATE_MS.bucket : LATE_MS.index
     return new Promise<T>((resolve, reject) => {
       const answer = (milliseconds: number, respond: () => void) => this.after(milliseconds, respond, caller)
       const giveUp = () => {
@@ -124,7 +125,7 @@ export class World {
           if (!isLate && !isUnanswered) answer(delay(), () => reject(error))
         }
       }
-      this.after(isLate ? PATIENCE_MS + random.next() * LATE_MS : delay(), () => void execute(), STORES)
+      this.after(isLate ? PATIENCE_MS + random.next() * late : delay(), () => void execute(), STORES)
     })
   }
 
