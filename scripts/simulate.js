@@ -7,7 +7,7 @@ const HELP = `npm run simulate -- [--minutes <number>] [--seed <number>]
 
 Plays random histories of several processes on stores that fail, for a minute by default, on all cores, from this seed on, by default
 from a new one. Prints each history that breaks a law with its seed, and how many were played. With --minutes 0 it plays one history,
-and tells what happens in it. See docs/explanation/simulation.md.`
+and prints what happens in it. See docs/explanation/simulation.md.`
 
 const PART = 100
 

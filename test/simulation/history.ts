@@ -25,6 +25,7 @@ const CLIENTS = [
 // The clocks of machines must agree within a few seconds.
 const CLOCKS_MS = 6000
 const REQUESTS = 40
+const STEPS = 400
 // The time of all requests and faults. The shorter it is, the more of them meet.
 const BUSY_MS = [4000, 15_000, 60_000]
 // Time for leases, sweeps, and the comparison of index and bucket.
@@ -71,9 +72,9 @@ async function play(world: World): Promise<Outcome> {
     })
   }
 
-  function kill(place: number): void {
-    const service = services[place]
-    if (!service) return
+  function kill(service: ServiceProcess | undefined): void {
+    if (!service?.process.isAlive) return
+    const place = services.indexOf(service)
     world.tell(() => `kills ${service.process.name}`)
     service.process.isAlive = false
     services[place] = undefined
@@ -84,10 +85,10 @@ async function play(world: World): Promise<Outcome> {
     index.isDown = true
     world.tell(() => 'the index is down')
     world.after(
-      random.next() * 8000,
+      random.next() * random.pick([100, 8000]),
       () => {
         index.isDown = false
-        const lostMs = random.pick([0, 1000, 5000, Number.POSITIVE_INFINITY])
+        const lostMs = random.pick([0, 20, 1000, 5000, Number.POSITIVE_INFINITY])
         world.tell(() => `the index is back, and has lost ${lostMs} ms`)
         hasLost ||= lostMs > 0
         outdatedUntil = world.time + 60_000
@@ -130,18 +131,27 @@ async function play(world: World): Promise<Outcome> {
   const sometime = (probability: number, work: () => void) => {
     if (random.chance(probability)) world.after(random.next() * busyMs, work, USERS)
   }
-  for (let i = 0; i < 3; i += 1) sometime(0.4, () => kill(random.below(places)))
+  for (let i = 0; i < 3; i += 1) sometime(0.3, () => kill(services[random.below(places)]))
   sometime(0.3, () => {
     const service = services[random.below(places)]
     if (!service) return
     world.tell(() => `pauses ${service.process.name}`)
     service.process.pausedUntil = world.time + random.next() * 90_000
   })
-  sometime(0.4, failOver)
   sometime(0.2, failOver)
+  // In the middle of a change: after one of the first requests for files.
+  const atStep = (probability: number) => (random.chance(probability) ? 1 + random.below(STEPS) : 0)
+  const [failsAt, killsAt] = [atStep(0.5), atStep(0.4)]
+  let steps = 0
+  world.onStep = ({ name }) => {
+    steps += 1
+    if (steps === failsAt) failOver()
+    if (steps === killsAt) kill(services.find((one) => one?.process.name === name))
+  }
 
   await world.run(() => false, busyMs)
   world.faults = NO_FAULTS
+  world.onStep = () => {}
   world.tell(() => 'all faults have ended')
   await world.run(() => false, busyMs + QUIET_MS)
   let isOver = false

@@ -12,6 +12,12 @@ export class DataDirError extends Error {
 
 const HOLDER = 'holder.json'
 
+/**
+ * The layout of the stores in a data folder: index, jobs, ledger, usage, and logs. Increase it when an older version would misread or
+ * damage one of them. A folder without it has layout 1.
+ */
+export const DATA_LAYOUT = 1
+
 /** Creates the folder, readable by its owner only. @throws DataDirError */
 export async function makeDataDir(folder: string): Promise<void> {
   try {
@@ -26,7 +32,7 @@ export async function makeDataDir(folder: string): Promise<void> {
 
 /**
  * Creates the folder, and checks that this process may create files in it, before the first store fails.
- * @throws DataDirError
+ * @throws DataDirError, also for the layout of a newer version
  */
 export async function openDataDir(folder: string): Promise<void> {
   await makeDataDir(folder)
@@ -35,6 +41,11 @@ export async function openDataDir(folder: string): Promise<void> {
   } catch (cause) {
     throw unwritable(folder, cause)
   }
+  const { layout = 1 } = await readHolder(folder)
+  if (layout > DATA_LAYOUT)
+    throw new DataDirError(
+      `DATA_DIR ${folder} has the layout ${layout} of a newer version. This version supports layout ${DATA_LAYOUT}: start the newer version.`,
+    )
 }
 
 /** The error for an operator when a file of the folder cannot be written. */
@@ -73,15 +84,18 @@ async function makeFolders(folder: string): Promise<void> {
 }
 
 /**
- * Records which process uses the folder, for the error message of another process. The lock of the index is what excludes others.
+ * Records the layout, and which process uses the folder, for the error message of another process. The lock of the index is what
+ * excludes others.
  *
  * @param reserve the reserve of the folder's disk
  * @throws DataDirError
  */
 export async function signDataDir(folder: string, baseUrl: string, reserve = NO_RESERVE): Promise<void> {
-  const holder = `${JSON.stringify({ pid: process.pid, baseUrl, since: new Date().toISOString() })}\n`
+  const since = new Date().toISOString()
+  const holder: Holder = { pid: process.pid, baseUrl, since, layout: DATA_LAYOUT }
+  const text = `${JSON.stringify(holder)}\n`
   try {
-    await reserve.forced(() => writeFile(join(folder, HOLDER), holder, { mode: 0o600 }))
+    await reserve.forced(() => writeFile(join(folder, HOLDER), text, { mode: 0o600 }))
   } catch (cause) {
     throw unwritable(folder, cause)
   }
@@ -100,15 +114,28 @@ export function storeUnusable(folder: string, { name, error }: { name: string; e
 
 /** The error for an operator when another process uses the folder. */
 export async function dataDirTaken(folder: string, cause: unknown): Promise<DataDirError> {
-  let holder = 'another process'
-  try {
-    const { pid, baseUrl, since } = JSON.parse(await readFile(join(folder, HOLDER), 'utf8'))
-    holder = `process ${pid}, at ${baseUrl} since ${since}`
-  } catch {
-    // The other process has not written the file yet, or the file cannot be read.
-  }
+  const { pid, baseUrl, since } = await readHolder(folder)
+  const holder = pid === undefined ? 'another process' : `process ${pid}, at ${baseUrl} since ${since}`
   return new DataDirError(
     `DATA_DIR ${folder} is in use by ${holder}; stop that one or set another DATA_DIR`,
     { cause },
   )
+}
+
+/** The process that uses a data folder, or was the last one. */
+interface Holder {
+  pid: number
+  baseUrl: string
+  /** ISO 8601. */
+  since: string
+  layout: number
+}
+
+/** Empty while no process has written the file completely, or when it cannot be read. */
+async function readHolder(folder: string): Promise<Partial<Holder>> {
+  try {
+    return JSON.parse(await readFile(join(folder, HOLDER), 'utf8')) ?? {}
+  } catch {
+    return {}
+  }
 }

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import { expect } from 'chai'
 import { diskBuckets } from '../../../src/adapters/bucket/disk/disk.ts'
 import { bucketClientStore } from '../../../src/adapters/client-store/bucket.ts'
+import { RECORD_LAYOUT } from '../../../src/adapters/client-store/record.ts'
 import { clientRecordPrefix, storedKey } from '../../../src/core/files/object-key.ts'
 import type { Bucket } from '../../../src/core/ports/bucket.ts'
 import { clientStoreContract, newClient } from '../../contracts/client-store.ts'
@@ -43,10 +44,19 @@ describe('bucket: the records of clients', () => {
     expect((await readdir(records)).sort()).to.deep.equal(all.map(({ client }) => `${client.id}.json`).sort())
     for (const { client, secret } of all) {
       const text = await readFile(join(records, `${client.id}.json`), 'utf8')
-      expect(JSON.parse(text)).to.deep.equal(client)
+      expect(JSON.parse(text)).to.deep.equal({ ...client, layout: RECORD_LAYOUT })
       expect(text).to.not.include(secret)
       expect(store.find(client.id)).to.deep.equal(client)
     }
+  })
+
+  it('of a newer version are refused, with the number of their layout', async () => {
+    const { store, records, reopen } = opened
+    const { client } = newClient()
+    await store.save(client)
+    const newer = JSON.stringify({ id: 'changed in some way', layout: RECORD_LAYOUT + 1 })
+    await writeFile(join(records, `${client.id}.json`), newer)
+    expect(String(await rejection(reopen()))).to.include(`layout ${RECORD_LAYOUT + 1} of a newer version`)
   })
 
   it('are written before the client is known', async () => {

@@ -1,7 +1,14 @@
 import { readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { DataDirError, dataDirTaken, makeDataDir, signDataDir } from '../../../src/adapters/disk/data-dir.ts'
+import {
+  DATA_LAYOUT,
+  DataDirError,
+  dataDirTaken,
+  makeDataDir,
+  openDataDir,
+  signDataDir,
+} from '../../../src/adapters/disk/data-dir.ts'
 import { rejection } from '../../support/rejection.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
@@ -21,6 +28,23 @@ describe('the data folder', () => {
     await writeFile(join(folder, 'kept'), 'x')
     await makeDataDir(folder)
     expect(await readFile(join(folder, 'kept'), 'utf8')).to.equal('x')
+  })
+
+  it('of a newer version is refused, with the number of its layout', async () => {
+    await openDataDir(folder)
+    await signDataDir(folder, 'http://localhost:3000')
+    await openDataDir(folder)
+    const holder = join(folder, 'holder.json')
+    const signed = JSON.parse(await readFile(holder, 'utf8'))
+    expect(signed.layout).to.equal(DATA_LAYOUT)
+    await writeFile(holder, JSON.stringify({ ...signed, layout: DATA_LAYOUT + 1 }))
+    const error = await rejection(openDataDir(folder))
+    expect(error).to.be.instanceOf(DataDirError)
+    expect(String(error)).to.include(`layout ${DATA_LAYOUT + 1} of a newer version`)
+    for (const text of ['', '{', 'null', '{"pid":1}']) {
+      await writeFile(holder, text)
+      await openDataDir(folder)
+    }
   })
 
   it('is named when it cannot be created', async () => {

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'chai'
 import { describeVariables } from '../../../config/load.ts'
+import { clientRecordKey } from '../../../src/core/files/object-key.ts'
 import { version } from '../../../src/process/version.ts'
 import { holderOfPort } from '../../../src/process/web/port-holder.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -353,6 +354,20 @@ describe('the server process', () => {
     await emptyRedis(env.REDIS_URL ?? '')
     expect(code).to.equal(1)
     expect(output).to.include('layout 3 of a newer version')
+  })
+
+  it('does not start on records of a newer version', async () => {
+    const dataDir = await temporaryFolder()
+    const first = await startService({ dataDir })
+    await first.stop({ keepData: true })
+    const record = join(dataDir, 'bucket', 'first', clientRecordKey('first'))
+    const { layout, ...rest } = JSON.parse(await readFile(record, 'utf8'))
+    expect(layout).to.equal(1)
+    await writeFile(record, JSON.stringify({ ...rest, layout: 2 }))
+    const { code, output } = await runToEnd({ DATA_DIR: dataDir }, [])
+    expect(code).to.equal(1)
+    expect(output).to.include('The records in the bucket have the layout 2 of a newer version')
+    await rm(dataDir, { recursive: true })
   })
 
   it('does not start when the data folder cannot be created, or its index cannot be opened', async () => {

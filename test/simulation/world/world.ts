@@ -55,6 +55,8 @@ export class World {
   faults: Faults = NO_FAULTS
   /** Whose event is happening. */
   current: Process | undefined
+  /** Called when a store has executed a request for a file. */
+  onStep: (caller: Process) => void = () => {}
   /** What has happened, in words, if it is asked for. */
   readonly story: string[] | undefined
   #events: Event[] = []
@@ -120,6 +122,7 @@ export class World {
         if (isLate || isUnanswered) this.tell(() => `${isLate ? 'late' : 'unanswered'}: ${name}`)
         try {
           const result = await effect()
+          if (caller && name.includes('/')) this.onStep(caller)
           if (!isLate && !isUnanswered) answer(delay(), () => resolve(result))
         } catch (error) {
           if (!isLate && !isUnanswered) answer(delay(), () => reject(error))

@@ -59,7 +59,7 @@ async function claimLayout({ redis, keyPrefix }: RedisKeyspace): Promise<void> {
 function refuseNewer(found: number): void {
   if (found > LAYOUT)
     throw new Error(
-      `The index in Redis has the layout ${found} of a newer version. This version supports layout ${LAYOUT}: start the newer version.`,
+      `The data in Redis has the layout ${found} of a newer version. This version supports layout ${LAYOUT}: start the newer version.`,
     )
 }
 
