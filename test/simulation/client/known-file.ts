@@ -27,7 +27,7 @@ export class KnownFile {
   /** The possible tags, joined by commas. */
   tags = new Set<string>([''])
   wasTrashed = false
-  /** The time of the world at which it was permanently deleted. */
+  /** The time of the world at which its acknowledged permanent delete began. */
   goneAt: number | undefined
   /** Whether a change of it has failed, or was never answered. */
   isUncertain = false
@@ -47,6 +47,7 @@ export class KnownFile {
   /** Begins a change. @param states that it may lead to @param tags that it may set */
   change(states: readonly State[], tags: readonly string[] = []): Change {
     const before = { possible: this.possible, tags: this.tags }
+    const begunAt = this.#world.time
     const isAlone = this.#running === 0 && this.#world.time > this.#uncertainUntil
     this.possible = new Set(this.possible)
     for (const state of states) this.#add(state)
@@ -61,7 +62,7 @@ export class KnownFile {
     }
     return {
       done: ([state], [tagsNow] = []) => {
-        if (state === 'gone') this.goneAt ??= this.#world.time
+        if (state === 'gone') this.goneAt ??= begunAt
         // A permanent delete is final. A later change may be acknowledged while the index has lost the delete.
         const isFinal = [...before.possible].join() === 'gone'
         if (!over() && !isFinal) return
