@@ -136,7 +136,7 @@ async function openApp(
   const readMetrics = prometheus && (options.shareMetrics?.(prometheus.parts) ?? prometheus.text)
   const known = findClient(FIRST_CLIENT_ID)
   const credentials = await firstCredentials({ config, known, recovery: services.recovery, log })
-  await claimStorage(backends)
+  await claimStorage(backends, { config, log })
   await clients.ensureFirst(credentials)
   services.delivery.work()
   services.scanning.work()

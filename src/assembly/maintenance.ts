@@ -1,4 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Config } from '../../config/load.ts'
+import { hasUncopiedState } from '../adapters/disk/data-dir.ts'
 import { deferred } from '../core/async/deferred.ts'
 import { every } from '../core/async/every.ts'
 import { FIRST_CLIENT_ID } from '../core/clients/client.ts'
@@ -14,6 +16,8 @@ const COMPLETE_EVERY_MS = 5_000
 const FIRST_COMPARISON_MS = 2_000
 const REMOVE_FORMER_EVERY_MS = 5_000
 const SWEEP_PUTS_EVERY_MS = 3_600_000
+const NOT_COPIED =
+  'DATA_DIR has the state of a service without Redis, such as used links and waiting jobs. If it is not in Redis, stop the service and run `sluice migrate-state <DATA_DIR>`, which also ends this warning'
 const STOPPING = new DOMException('the service is stopping', 'AbortError')
 
 interface Observers {
@@ -62,7 +66,11 @@ export async function startMaintenance(
 }
 
 /** Makes the index and the bucket those of this version and service, before the first write. @throws Error when a newer version uses the index */
-export async function claimStorage({ claimIndex, buckets }: Services['backends']): Promise<void> {
+export async function claimStorage(
+  { claimIndex, buckets }: Services['backends'],
+  { config: { REDIS_URL, DATA_DIR }, log }: { config: Pick<Config, 'DATA_DIR' | 'REDIS_URL'>; log: Log },
+): Promise<void> {
+  if (REDIS_URL !== undefined && hasUncopiedState(DATA_DIR)) log.warn({ dataDir: DATA_DIR }, NOT_COPIED)
   await claimIndex()
   // Not earlier: a start that fails before its first write does not end a migration.
   await endMigration(buckets.of({ id: FIRST_CLIENT_ID, token: '' }))

@@ -49,7 +49,7 @@ export async function openMediaWorker(
     loaded,
     metrics,
   })
-  await claimStorage(services.backends)
+  await claimStorage(services.backends, { config, log })
   media.work()
   recompression?.work()
   const clientUpdates = services.followClients()

@@ -1,5 +1,5 @@
-import { constants } from 'node:fs'
-import { access, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { constants, existsSync } from 'node:fs'
+import { access, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { joinedMessages } from '../../core/log-reason.ts'
 import { isFull } from '../../core/storage/full-disk.ts'
@@ -11,6 +11,8 @@ export class DataDirError extends Error {
 }
 
 const HOLDER = 'holder.json'
+// Exists while the state of the folder is also in Redis.
+const COPIED = 'copied-to-redis'
 
 /**
  * The layout of the stores in a data folder: index, jobs, ledger, usage, and logs. Increase it when an older version would misread or
@@ -96,6 +98,8 @@ export async function signDataDir(folder: string, baseUrl: string, reserve = NO_
   const text = `${JSON.stringify(holder)}\n`
   try {
     await reserve.forced(() => writeFile(join(folder, HOLDER), text, { mode: 0o600 }))
+    // From now on, the state changes only here.
+    await rm(join(folder, COPIED), { force: true })
   } catch (cause) {
     throw unwritable(folder, cause)
   }
@@ -120,6 +124,16 @@ export async function dataDirTaken(folder: string, cause: unknown): Promise<Data
     `DATA_DIR ${folder} is in use by ${holder}; stop that one or set another DATA_DIR`,
     { cause },
   )
+}
+
+/** Whether a data folder has the state of a service without Redis, such as used links, that `sluice migrate-state` has not copied. */
+export function hasUncopiedState(folder: string): boolean {
+  return existsSync(join(folder, 'ledger')) && !existsSync(join(folder, COPIED))
+}
+
+/** Notes that the state of a data folder was copied to Redis. */
+export async function noteCopied(folder: string): Promise<void> {
+  await writeFile(join(folder, COPIED), `${new Date().toISOString()}\n`, { mode: 0o600 })
 }
 
 /** The process that uses a data folder, or was the last one. */

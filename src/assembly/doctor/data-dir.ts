@@ -2,17 +2,22 @@ import { randomUUID } from 'node:crypto'
 import { rm, stat, statfs, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Config } from '../../../config/load.ts'
-import { unwritable } from '../../adapters/disk/data-dir.ts'
+import { hasUncopiedState, unwritable } from '../../adapters/disk/data-dir.ts'
 import type { Finding } from '../../core/checkup.ts'
 import { shownBytes } from './shown-bytes.ts'
 
 // A video of some minutes and its transcodes.
 const ENOUGH_BYTES = 2_000_000_000
+const COPY =
+  'If it is not in Redis, stop the service and run `sluice migrate-state <DATA_DIR>`, which also ends this warning.'
 // For each inode, so for each small file.
 const ENOUGH_FILES = 10_000
 
 /** Checks that the data folder can be written to, and has space. A missing folder is created at the first start. */
-export async function checkDataDir({ DATA_DIR }: Pick<Config, 'DATA_DIR'>): Promise<Finding[]> {
+export async function checkDataDir({
+  DATA_DIR,
+  REDIS_URL,
+}: Pick<Config, 'DATA_DIR' | 'REDIS_URL'>): Promise<Finding[]> {
   const folder = await nearestExisting(DATA_DIR)
   const isMissing = folder !== DATA_DIR
   try {
@@ -41,6 +46,8 @@ export async function checkDataDir({ DATA_DIR }: Pick<Config, 'DATA_DIR'>): Prom
         advice: `Free some space: at least ${shownBytes(ENOUGH_BYTES)}, and for each core the size of a large video.`,
       },
     ]
+  if (REDIS_URL !== undefined && hasUncopiedState(DATA_DIR))
+    return [{ state: 'warning', found: `${found}, has the state of a service without Redis`, advice: COPY }]
   return [{ state: 'ok', found }]
 }
 

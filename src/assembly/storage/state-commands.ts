@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Config } from '../../../config/load.ts'
+import { noteCopied } from '../../adapters/disk/data-dir.ts'
 import type { Commands } from '../../core/command.ts'
 import { command } from '../../service/admin/commands.ts'
 import { migrateState } from '../../service/backup/migration/migrate-state.ts'
@@ -13,7 +14,9 @@ export function stateCommands(backends: Backends, config: Pick<Config, 'REDIS_UR
       if (!config.REDIS_URL) throw new Error('set REDIS_URL: the state is copied into this Redis')
       const state = await openEmbeddedState(dataDir)
       try {
-        return await migrateState(state, backends, signal)
+        const report = await migrateState(state, backends, signal)
+        await noteCopied(dataDir)
+        return report
       } finally {
         await state.close()
       }

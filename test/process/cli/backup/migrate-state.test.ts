@@ -50,6 +50,10 @@ describe('sluice migrate-state', function () {
     await rm(dataDir, { recursive: true, force: true })
   })
 
+  /** The data folders whose state is not in Redis, according to the log. */
+  const warnings = ({ log }: Service) =>
+    log.lines.filter(({ message }) => message.includes('migrate-state')).map(({ fields }) => fields.dataDir)
+
   async function signedIn(url: string) {
     const operator = createClient({ baseUrl: url })
     await operator.clients.signIn(ADMIN_PASSWORD)
@@ -75,6 +79,11 @@ describe('sluice migrate-state', function () {
     expect(inUse.stderr).to.include(`DATA_DIR ${dataDir} is in use by process ${process.pid}`)
     await stop()
 
+    const forgotten = await start({ dataDir, backend: DISK_REDIS, env: withRedis })
+    expect(warnings(forgotten)).to.deep.equal([dataDir])
+    await stop()
+    const { stdout } = await sluice(['doctor'], withRedis)
+    expect(stdout).to.include('has the state of a service without Redis')
     const report = await sluiceJson<StateReport>(['migrate-state', dataDir], withRedis)
     expect(report).to.include({ usage: 1, audit: entries.length, deliveries: 2, jobs: 2 })
     expect(report.ledger).to.be.above(0)
@@ -83,6 +92,7 @@ describe('sluice migrate-state', function () {
 
     hook.status = 204
     const service = await start({ dataDir, backend: DISK_REDIS, env: withRedis })
+    expect(warnings(service)).to.deep.equal([])
     const used = await exchange(service, link, { method: 'PUT', body: 'again' })
     expect([used.status, jsonOf(used).code]).to.deep.equal([409, 'link_used'])
     const owner = await signedIn(service.url)
