@@ -36,7 +36,8 @@ export async function checkLaws({
     const entry = (await index.find({ clientId: file.client.id, key: file.key })).original
     // Those of files in the trash may be older, until they are restored.
     const tags = entry?.state === 'stored' ? (entry.record.tags ?? []).join() : undefined
-    if (tags !== undefined && !file.tags.has(tags))
+    const isLeftover = hasLost && file.isUncertain
+    if (tags !== undefined && !isLeftover && !file.tags.has(tags))
       violated(`${file.key} has the tags "${tags}", not ${[...file.tags].map((one) => `"${one}"`)}`)
   }
 

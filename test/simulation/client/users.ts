@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { Client } from '../../../src/core/clients/client.ts'
 import { annotated } from '../../../src/core/files/annotations.ts'
+import type { ObjectKey } from '../../../src/core/files/object-key.ts'
 import { Problem } from '../../../src/core/problem.ts'
 import { derived, nameOf, type ServiceProcess } from '../world/service-process.ts'
 import type { World } from '../world/world.ts'
@@ -160,6 +161,33 @@ export function createUsers({ world, clients, service, isOutdated }: UsersOption
     })
   }
 
+  /** @param tags that the file had when its copy began */
+  const copyOf = (file: KnownFile, key: ObjectKey, tags: ReadonlySet<string>) => {
+    const copy = new KnownFile(world, { client: file.client, key, bytes: file.bytes })
+    copy.tags = new Set([...tags, ...file.tags])
+    files.push(copy)
+  }
+  const copy = async (file: KnownFile) => {
+    const [request, { tags }] = [requestOf(file), file]
+    const answer = await ask(`copy ${file.key}`, (at) => at.copies.copy(request))
+    if (answer !== 'none' && 'value' in answer) copyOf(file, answer.value.record.key, tags)
+  }
+  const move = async (file: KnownFile) => {
+    const [request, { tags }] = [requestOf(file), file]
+    const { refused, failed } = file.change(['gone'])
+    const answer = await ask(`move ${file.key}`, (at) => at.copies.move(request))
+    if (answer !== 'none' && 'problem' in answer && answer.problem.status !== 503) return refused()
+    // Also after a success: a sweep may have to continue the delete at the old path, which an outage of the index shows.
+    failed()
+    if (answer !== 'none' && 'value' in answer) copyOf(file, answer.value.record.key, tags)
+  }
+  const requestOf = ({ client, key }: KnownFile) => ({
+    client,
+    from: { full: nameOf(key) },
+    to: { folder: random.pick(['a', 'b', 'c/d']) },
+    signal: new AbortController().signal,
+  })
+
   /** One request of one user. */
   async function act(): Promise<void> {
     // Few files, so that their changes meet.
@@ -168,9 +196,11 @@ export function createUsers({ world, clients, service, isOutdated }: UsersOption
     if (!file) return upload()
     const choice = random.next()
     if (choice < 0.5) return read(file)
-    if (choice < 0.65) return remove(file)
-    if (choice < 0.8 && file.wasTrashed) return restore(file)
-    if (choice < 0.8) return read(file)
+    if (choice < 0.62) return remove(file)
+    if (choice < 0.76 && file.wasTrashed) return restore(file)
+    if (choice < 0.76) return read(file)
+    if (choice < 0.82) return move(file)
+    if (choice < 0.86) return copy(file)
     return file.possible.has('stored') && file.possible.size === 1 ? tag(file) : read(file)
   }
 
