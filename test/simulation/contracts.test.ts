@@ -25,7 +25,7 @@ fileIndexContract(
     const { remote } = await indexStore(world)
     return { index: remote, elsewhere: remote, close }
   },
-  { steps: 300 },
+  { steps: 300, hasStates: false },
 )
 
 ledgerContract('simulated', async () => {
