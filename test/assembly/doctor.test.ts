@@ -18,7 +18,7 @@ import { type Remote, remote } from '../support/requests/remote.ts'
 import { inRedis, redisEnv } from '../support/servers/on-redis.ts'
 import { objectsInS3, s3Env } from '../support/servers/on-s3.ts'
 import { startRedisCluster } from '../support/servers/redis-cluster.ts'
-import { type RedisServer, startRedis } from '../support/servers/redis-server.ts'
+import { PATIENT, type RedisServer, startRedis } from '../support/servers/redis-server.ts'
 import { type SeenRequest, s3Proxy } from '../support/servers/s3-proxy.ts'
 import { startWatchedRedis } from '../support/servers/sentinels.ts'
 import { type SmallDisk, smallDisk } from '../support/servers/small-disk.ts'
@@ -60,6 +60,12 @@ describe('the checks of sluice doctor', () => {
     const config = loadConfig({ DATA_DIR: folder, ...environment })
     return checkupOf(name, await CHECKS[name](config, options))
   }
+
+  /** For a Redis that cannot be used: the check waits for it no longer than 3 s. */
+  const impatient = (env: Record<string, string>) => ({
+    ...env,
+    REDIS_URL: (env.REDIS_URL ?? '').replace(PATIENT, '?timeout=3'),
+  })
 
   async function configurationOf(environment: Record<string, string>) {
     const { findings } = await checkConfiguration({
@@ -181,7 +187,7 @@ describe('the checks of sluice doctor', () => {
 
     it('report a missing password and a server that does not run', async () => {
       const env = await redis('--requirepass', 'a-password-of-redis')
-      const refused = await result('Redis', env)
+      const refused = await result('Redis', impatient(env))
       expect(refused).to.include({ state: 'problem' })
       expect(refused.advice).to.include('Set user name and password')
       const gone = await result('Redis', { ...env, REDIS_URL: 'redis://:hidden@127.0.0.1:9' })
@@ -234,12 +240,13 @@ describe('the checks of sluice doctor', () => {
         expect(whole.advice?.split('Start a replica')).to.have.length(2)
         await cluster.nodes[0]?.stop()
         await eventually(async () => {
-          const { state, found, advice } = await result('Redis', env)
+          const { state, found, advice } = await result('Redis', impatient(env))
           expect(state, found).to.equal('problem')
           expect(advice).to.match(/Start its missing nodes|Start Redis/)
         })
         for (const node of cluster.nodes) await node.stop()
-        expect((await result('Redis', env)).advice).to.include('Start the nodes of the cluster')
+        const gone = await result('Redis', impatient(env))
+        expect(gone.advice).to.include('Start the nodes of the cluster')
       } finally {
         await cluster.remove()
       }
