@@ -8,7 +8,7 @@ import type { Problem } from '../../../src/core/problem.ts'
 import { rejection } from '../../support/rejection.ts'
 import { type LocalCertificate, newLocalCertificate } from '../../support/servers/certificate.ts'
 import { startRedisCluster } from '../../support/servers/redis-cluster.ts'
-import { type RedisServer, startRedis } from '../../support/servers/redis-server.ts'
+import { PATIENT, type RedisServer, startRedis } from '../../support/servers/redis-server.ts'
 import { startWatchedRedis } from '../../support/servers/sentinels.ts'
 import { itLong } from '../../support/sized.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
@@ -29,6 +29,9 @@ describe('Redis with TLS', () => {
     await server.remove()
     await rm(folder, { recursive: true })
   })
+
+  /** For a server that is never ready. */
+  const impatient = (url: string) => url.replace(PATIENT, '?timeout=3')
 
   it('connects to a server whose certificate it trusts', async () => {
     const redis = connectRedis({ url: server.url, ca })
@@ -51,7 +54,7 @@ describe('Redis with TLS', () => {
   })
 
   it('connects to no other server', async () => {
-    const redis = connectRedis({ url: server.url })
+    const redis = connectRedis({ url: impatient(server.url) })
     try {
       const failure = (await rejection(redis.ready())) as Problem
       expect(failure).to.include({ status: 503 })
@@ -80,7 +83,7 @@ describe('Redis with TLS', () => {
         keyspaces.all.map(({ redis }) => redis.send((client) => client.cluster('MYID'))),
       )
       expect(new Set(nodes).size).to.equal(3)
-      const distrusting = connectKeyspaces({ url: cluster.url })
+      const distrusting = connectKeyspaces({ url: impatient(cluster.url) })
       expect(await rejection(distrusting.ready())).to.include({ status: 503 })
       await distrusting.close()
     } finally {
