@@ -46,7 +46,7 @@ export function createAnnotate({
         const mark = { ref: { clientId: client.id, key: name.key }, until: now() + LEASE_MS }
         await index.beginChange(mark)
         const recordTag = await records.put(client, record, { signal: held })
-        const amended = await records.amend(client, record, recordTag)
+        const amended = await records.amend(client, record, { recordTag, from: present.record })
         // The change is complete. A remaining mark costs a sweep one comparison.
         await unlessStatus(503, index.endChange(mark))
         return { name, record: amended }

@@ -52,7 +52,7 @@ export function createAgree({
       if (isTrashed && trash) return
       // Restore it even after its retention: according to the record it was restored in time, or never deleted.
       if (isTrashed && !(await index.restore(ref, 0))) return
-      await unlessStatus(404, records.amend(client, record, trash ? undefined : recordTag))
+      await unlessStatus(404, records.amend(client, record, { recordTag: trash ? undefined : recordTag }))
       if (!trash || !(await index.trash(ref, trash))) return
       const { original } = await index.find(ref)
       if (original?.state === 'trashed' && isDeepStrictEqual(original.trash, trash))

@@ -7,7 +7,7 @@ import type { OriginalIndex, OriginalRecord, Trash } from '../../core/ports/file
 import type { RecordChanges } from '../../core/ports/index/record-changes.ts'
 import { isSameInBucket } from '../../core/ports/index/same-record.ts'
 import type { Locks } from '../../core/ports/locks.ts'
-import { fileNotFound, unavailable } from '../../core/problem.ts'
+import { fileNotFound, type Problem, unavailable } from '../../core/problem.ts'
 import { deleteAll } from './delete-objects.ts'
 import { mayLandLater } from './late-puts.ts'
 
@@ -26,8 +26,19 @@ export interface Records {
     record: OriginalRecord,
     options: { trash?: Trash; signal: AbortSignal },
   ): Promise<string | undefined>
-  /** Copies a record into the index. @param recordTag of the object that has this record, without the mark of the trash. @throws Problem 404 when the original was deleted in between; then the record is deleted too; 503 when the index has lost it */
-  amend(client: Client, record: OriginalRecord, recordTag?: string): Promise<OriginalRecord>
+  /**
+   * Copies a record into the index.
+   * @param options.recordTag of the object that has this record, without the mark of the trash
+   * @param options.from the record from which this one was made. When the index has another one, a later change has won: this process was
+   *   paused for longer than its lock lasts
+   * @throws Problem 404 when the original was deleted in between; then the record is deleted too; 503 when the index has lost it, or has
+   *   another record than `from`
+   */
+  amend(
+    client: Client,
+    record: OriginalRecord,
+    options?: { recordTag?: string | undefined; from?: OriginalRecord },
+  ): Promise<OriginalRecord>
   /** Deletes a record that was put after its original was deleted. @returns false when the bytes exist: the index has lost them */
   takeBack(client: Client, key: ObjectKey): Promise<boolean>
 }
@@ -76,7 +87,7 @@ export function createRecords({
       return stored
     },
 
-    async amend(client, record, recordTag) {
+    async amend(client, record, { recordTag, from } = {}) {
       const { key } = record
       for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
         const { original } = await index.find({ clientId: client.id, key })
@@ -90,14 +101,20 @@ export function createRecords({
           (recordTag ?? original.recordTag) === original.recordTag
         )
           return original.record
+        if (from && !isSameInBucket(original.record, from) && !isSameInBucket(original.record, record))
+          throw changed()
         const amended = probe === undefined ? record : { ...record, probe }
         if (await index.amend(client.id, original.record, amended, recordTag)) return amended
       }
-      throw unavailable('Other requests changed this file repeatedly. Retry.')
+      throw changed()
     },
 
     takeBack,
   }
+}
+
+function changed(): Problem {
+  return unavailable('Other requests changed this file at the same time. Retry.')
 }
 
 /** The JSON of an original's record in the bucket. */

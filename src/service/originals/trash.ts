@@ -72,7 +72,7 @@ export function createSoftDeletes({
       if (isSameInBucket(known.record, record))
         await noteRecordTag(index, client, { state: 'stored', record: known.record }, restored)
       // The index has lost a change of the record that was made before the delete.
-      else await unlessStatus(404, records.amend(client, record, recordTag))
+      else await unlessStatus(404, records.amend(client, record, { recordTag }))
       return { name, record }
     }
     return records.withLock(client, key, work)

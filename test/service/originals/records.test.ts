@@ -34,6 +34,18 @@ describe('a changed record that the index cannot take', () => {
     expect([...storage.bucketOf('first').objects.keys()]).to.include(recordKey(KEY))
   })
 
+  it('is not copied over a later change, after a pause that was longer than the lock', async () => {
+    const record = await storage.store(KEY)
+    const later = { ...record, tags: ['later'] }
+    await open().amend(CLIENT, later, { from: record })
+    const stale = open().amend(CLIENT, { ...record, tags: ['stale'] }, { from: record })
+    expect(await rejection(stale)).to.have.property('status', 503)
+    const { original } = await storage.index.find({ clientId: 'first', key: KEY })
+    expect(original).to.deep.include({ state: 'stored', record: later })
+    // A repetition, whose first answer was lost.
+    expect(await open().amend(CLIENT, later, { from: record })).to.deep.equal(later)
+  })
+
   it('is noted for a sweep when it cannot be deleted', async () => {
     const record = await storage.store(KEY, { indexed: false })
     storage.bucketOf('first').before = () => {
