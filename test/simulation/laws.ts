@@ -53,6 +53,8 @@ export async function checkLaws({
       if (kind === 'record differs' && file?.isUncertain) continue
       // A change that was not acknowledged, and whose last step the index has lost, leaves what a check reports.
       if (hasLost && (!file || file.isUncertain)) continue
+      // It may have lost what was in progress when a late put or delete is executed. The next request for the derivative mends both.
+      if (hasLost && (kind === 'derivative not indexed' || kind === 'derivative missing')) continue
       // An index that has lost what was in progress cannot know of a put that is executed after a delete.
       const time = objects.get(`${clientId}/${key}`)?.time ?? 0
       if (hasLost && file?.goneAt !== undefined && time > file.goneAt) continue

@@ -1,7 +1,9 @@
 import type { Client } from '../../core/clients/client.ts'
+import type { FileRef } from '../../core/files/file-ref.ts'
 import { countDerivatives, type ObjectKey, type OriginalName } from '../../core/files/object-key.ts'
 import { originalCandidates, type PathCandidates } from '../../core/files/request-path.ts'
-import type { OriginalIndex } from '../../core/ports/file-index.ts'
+import type { OriginalIndex, OriginalRecord } from '../../core/ports/file-index.ts'
+import type { RecordChanges } from '../../core/ports/index/record-changes.ts'
 import { isSameInBucket } from '../../core/ports/index/same-record.ts'
 import { fileNotFound, Problem, unavailable, unlessStatus } from '../../core/problem.ts'
 import type { ScanQueue } from '../scans/scan-queue.ts'
@@ -31,6 +33,9 @@ export interface SoftDeletes {
   restore(client: Client, meanings: PathCandidates): Promise<FoundOriginal>
 }
 
+// Time limit of the put and the steps around it.
+const LEASE_MS = 60_000
+
 export function createSoftDeletes({
   index,
   originals,
@@ -39,13 +44,25 @@ export function createSoftDeletes({
   scans,
   now = Date.now,
 }: {
-  index: OriginalIndex
+  index: OriginalIndex & Pick<RecordChanges, 'beginChange' | 'endChange'>
   originals: Originals
   records: Records
   originalEvents: OriginalEvents
   scans: Pick<ScanQueue, 'resume'>
   now?: () => number
 }): SoftDeletes {
+  /**
+   * Marks a change of a record, so that a sweep finds it when it ends in the middle: the record may be put after another request has
+   * deleted its file. A full index may refuse the mark, but not the change.
+   */
+  async function marked<T>(ref: FileRef, work: () => Promise<T>): Promise<T> {
+    const mark = { ref, until: now() + LEASE_MS }
+    await unlessStatus(503, index.beginChange(mark))
+    const result = await work()
+    await unlessStatus(503, index.endChange(mark))
+    return result
+  }
+
   async function restoreOne(client: Client, name: OriginalName): Promise<FoundOriginal | undefined> {
     const { key } = name
     const ref = { clientId: client.id, key }
@@ -59,6 +76,9 @@ export function createSoftDeletes({
       if (!present) return undefined
       const { record } = present
       await scans.resume(client, record)
+      return marked(ref, () => putRestored(known.record, record, signal))
+    }
+    const putRestored = async (former: OriginalRecord, record: OriginalRecord, signal: AbortSignal) => {
       const recordTag = await records.put(client, record, { signal })
       if (!(await index.restore(ref, now()))) {
         // Another request restored it, or deleted it permanently, or the index was emptied.
@@ -69,8 +89,8 @@ export function createSoftDeletes({
       await scans.resume(client, record)
       originalEvents.restored(client, record)
       const restored = { record, recordTag }
-      if (isSameInBucket(known.record, record))
-        await noteRecordTag(index, client, { state: 'stored', record: known.record }, restored)
+      if (isSameInBucket(former, record))
+        await noteRecordTag(index, client, { state: 'stored', record: former }, restored)
       // The index has lost a change of the record that was made before the delete.
       else await unlessStatus(404, records.amend(client, record, { recordTag }))
       return { name, record }
@@ -94,8 +114,11 @@ export function createSoftDeletes({
         // If another process began this soft delete and died, finish it.
         if (!taken && present.trash) return 'already'
         const { trash } = original
-        const recordTag = await records.put(client, present.record, { trash, signal })
-        if ((await index.find(ref)).original?.state !== 'trashed') await records.takeBack(client, key)
+        const recordTag = await marked(ref, async () => {
+          const tag = await records.put(client, present.record, { trash, signal })
+          if ((await index.find(ref)).original?.state !== 'trashed') await records.takeBack(client, key)
+          return tag
+        })
         const derivatives = taken ?? (await index.look(ref))?.derivatives.map((one) => one.key) ?? []
         const { until } = trash
         originalEvents.trashed(client, present.record, { derivatives, until })

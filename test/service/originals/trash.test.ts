@@ -163,6 +163,31 @@ describe('the trash', () => {
     expect([...objects.keys()]).to.deep.equal([])
   })
 
+  it('leaves no record when its file is deleted permanently before its put, and the index does not answer after it', async () => {
+    await storage.store(KEY)
+    let isAway = false
+    const { removals, sweep } = open({
+      async find(...step) {
+        if (isAway) throw new Problem({ status: 503, code: 'unavailable', detail: 'no answer' })
+        return storage.index.find(...step)
+      },
+    })
+    const { objects } = storage.bucketOf('first')
+    storage.bucketOf('first').before = async (call) => {
+      if (call !== `put ${recordKey(KEY)}` || isAway) return
+      await open().removals(1).remove(CLIENT, parsePath(KEY), true)
+      isAway = true
+    }
+    const failed = await removals(1)
+      .remove(CLIENT, parsePath(KEY))
+      .catch((error: unknown) => error)
+    expect(failed).to.include({ status: 503 })
+    expect([...objects.keys()]).to.deep.equal([recordKey(KEY)])
+    isAway = false
+    await sweep(9e15)()
+    expect([...objects.keys()]).to.deep.equal([])
+  })
+
   it('queues the malware scan of a restored file before a crash can lose it, and when the scan can find it', async () => {
     await storage.store(KEY)
     const { trash, removals } = open()

@@ -26,6 +26,8 @@ export class KnownFile {
   possible = new Set<State>(['stored'])
   /** The possible tags, joined by commas. */
   tags = new Set<string>([''])
+  /** All tags that it ever may have had. */
+  readonly everyTags = new Set<string>([''])
   wasTrashed = false
   /** The time of the world at which its acknowledged permanent delete began. */
   goneAt: number | undefined
@@ -52,6 +54,7 @@ export class KnownFile {
     this.possible = new Set(this.possible)
     for (const state of states) this.#add(state)
     this.tags = new Set([...this.tags, ...tags])
+    for (const one of tags) this.everyTags.add(one)
     this.#running += 1
     this.#begun += 1
     const begun = this.#begun

@@ -163,25 +163,26 @@ export function createUsers({ world, clients, service, isOutdated }: UsersOption
     })
   }
 
-  /** @param tags that the file had when its copy began */
-  const copyOf = (file: KnownFile, key: ObjectKey, tags: ReadonlySet<string>) => {
+  /** A copy has the tags of one moment of the request. */
+  const copyOf = (file: KnownFile, key: ObjectKey) => {
     const copy = new KnownFile(world, { client: file.client, key, bytes: file.bytes })
-    copy.tags = new Set([...tags, ...file.tags])
+    copy.tags = new Set(file.everyTags)
+    for (const one of file.everyTags) copy.everyTags.add(one)
     files.push(copy)
   }
   const copy = async (file: KnownFile) => {
-    const [request, { tags }] = [requestOf(file), file]
+    const request = requestOf(file)
     const answer = await ask(`copy ${file.key}`, (at) => at.copies.copy(request))
-    if (answer !== 'none' && 'value' in answer) copyOf(file, answer.value.record.key, tags)
+    if (answer !== 'none' && 'value' in answer) copyOf(file, answer.value.record.key)
   }
   const move = async (file: KnownFile) => {
-    const [request, { tags }] = [requestOf(file), file]
+    const request = requestOf(file)
     const { refused, failed } = file.change(['gone'])
     const answer = await ask(`move ${file.key}`, (at) => at.copies.move(request))
     if (answer !== 'none' && 'problem' in answer && answer.problem.status !== 503) return refused()
     // Also after a success: a sweep may have to continue the delete at the old path, which an outage of the index shows.
     failed()
-    if (answer !== 'none' && 'value' in answer) copyOf(file, answer.value.record.key, tags)
+    if (answer !== 'none' && 'value' in answer) copyOf(file, answer.value.record.key)
   }
   const requestOf = ({ client, key }: KnownFile) => ({
     client,
