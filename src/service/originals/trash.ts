@@ -8,7 +8,7 @@ import { isSameInBucket } from '../../core/ports/index/same-record.ts'
 import { fileNotFound, Problem, unavailable, unlessStatus } from '../../core/problem.ts'
 import type { ScanQueue } from '../scans/scan-queue.ts'
 import type { OriginalEvents } from './original-events.ts'
-import type { FoundOriginal, Originals } from './originals.ts'
+import type { BucketRecord, FoundOriginal, Originals } from './originals.ts'
 import { noteRecordTag } from './record-tag.ts'
 import type { Records } from './records.ts'
 import type { Removed } from './removed.ts'
@@ -52,8 +52,8 @@ export function createSoftDeletes({
   now?: () => number
 }): SoftDeletes {
   /**
-   * Marks a change of a record, so that a sweep finds it when it ends in the middle: the record may be put after another request has
-   * deleted its file. A full index may refuse the mark, but not the change.
+   * Marks a change, so that a sweep finds it when it ends in the middle, and makes the index agree with the record in the bucket. A full
+   * index may refuse the mark, but not the change.
    */
   async function marked<T>(ref: FileRef, work: () => Promise<T>): Promise<T> {
     const mark = { ref, until: now() + LEASE_MS }
@@ -103,7 +103,9 @@ export function createSoftDeletes({
       const ref = { clientId: client.id, key }
       const work = async (signal: AbortSignal) => {
         const present = await originals.inBucket(client, key)
-        if (!present) return undefined
+        return present && marked(ref, () => moveToTrash(present, signal))
+      }
+      const moveToTrash = async (present: BucketRecord, signal: AbortSignal) => {
         const at = now()
         const taken = await index.trash(ref, { at, until: at + keepMs })
         const { original } = await index.find(ref)
@@ -114,11 +116,8 @@ export function createSoftDeletes({
         // If another process began this soft delete and died, finish it.
         if (!taken && present.trash) return 'already'
         const { trash } = original
-        const recordTag = await marked(ref, async () => {
-          const tag = await records.put(client, present.record, { trash, signal })
-          if ((await index.find(ref)).original?.state !== 'trashed') await records.takeBack(client, key)
-          return tag
-        })
+        const recordTag = await records.put(client, present.record, { trash, signal })
+        if ((await index.find(ref)).original?.state !== 'trashed') await records.takeBack(client, key)
         const derivatives = taken ?? (await index.look(ref))?.derivatives.map((one) => one.key) ?? []
         const { until } = trash
         originalEvents.trashed(client, present.record, { derivatives, until })

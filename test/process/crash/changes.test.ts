@@ -247,13 +247,13 @@ for (const backend of crashedBackends(EMBEDDED, S3_REDIS))
       expect(await backend.state(dataDir)).to.deep.equal({ files: [], rows: [] })
     }
 
-    // The status of a second delete; in the end nothing is left to do.
+    // Whether the record has the mark of the trash. Otherwise the sweep restores the file, whose delete was not acknowledged.
     const trashSteps = {
-      'after index.trash': 200,
-      'within bucket.put record': 200,
-      'after bucket.put record': 404,
+      'after index.trash': false,
+      'within bucket.put record': false,
+      'after bucket.put record': true,
     }
-    for (const [step, again] of stepsOn(backend, trashSteps, ['after index.trash']))
+    for (const [step, isTrashed] of stepsOn(backend, trashSteps, ['after index.trash']))
       crash(`a file that it soft-deletes, ${step}: can be deleted again, restored, and expires in the end`, {
         step,
         prepare: (dataDir) => prepared(dataDir, uploaded),
@@ -261,11 +261,10 @@ for (const backend of crashedBackends(EMBEDDED, S3_REDIS))
         async test(dataDir, { record, key }) {
           const service = await next(dataDir)
           await sweptAhead(service, 600_000)
-          expect(await listed(service)).to.deep.equal({ files: 0, deleted: 1 })
-          // The record is written last. Until it is, index and bucket differ, and the check reports it.
-          const differs = [`record differs: first ${key}`]
-          expect(await findings(service)).to.deep.equal(again === 200 ? differs : [])
-          expect((await deleteFile(service, key)).status).to.equal(again)
+          const expected = isTrashed ? { files: 0, deleted: 1 } : { files: 1, deleted: 0 }
+          expect(await listed(service)).to.deep.equal(expected)
+          await expectNoFindings(service)
+          expect((await deleteFile(service, key)).status).to.equal(isTrashed ? 404 : 200)
           expect(await listed(service)).to.deep.equal({ files: 0, deleted: 1 })
 
           expect(await restore(service, key)).to.equal('restored')
@@ -279,7 +278,7 @@ for (const backend of crashedBackends(EMBEDDED, S3_REDIS))
 
     const restoreSteps = {
       'within bucket.put record': { listed: { files: 0, deleted: 1 }, again: 'restored' },
-      'after bucket.put record': { listed: { files: 0, deleted: 1 }, again: 'restored' },
+      'after bucket.put record': { listed: { files: 1, deleted: 0 }, again: 'not_deleted' },
       'after index.restore': { listed: { files: 1, deleted: 0 }, again: 'not_deleted' },
     }
     for (const [step, expected] of stepsOn(backend, restoreSteps, ['after bucket.put record']))
@@ -296,9 +295,7 @@ for (const backend of crashedBackends(EMBEDDED, S3_REDIS))
           const service = await next(dataDir)
           await sweptAhead(service, 600_000)
           expect(await listed(service)).to.deep.equal(expected.listed)
-          // The record is written first.
-          const differs = step === 'after bucket.put record' ? [`record differs: first ${key}`] : []
-          expect(await findings(service)).to.deep.equal(differs)
+          await expectNoFindings(service)
           expect(await restore(service, key)).to.equal(expected.again)
           expect(await listed(service)).to.deep.equal({ files: 1, deleted: 0 })
           await sweptAhead(service, (KEEP_SECONDS + 60) * 1000)
